@@ -77,7 +77,8 @@ def own_options(places: Places, path: Path) -> list[str]:
     """Options of a source that the linted build does not compile: the fuzz targets want a compiler of their own, and
     what clang-tidy guesses for them from other sources it can't always read itself.
     """
-    return ["--", "-std=c++20", f"-I{places.repo / 'native'}"] if path.parent.name == "fuzz" else []
+    native_folder = places.repo / "native"
+    return ["--", "-std=c++20", f"-I{native_folder}"] if path.parent == native_folder / "fuzz" else []
 
 
 def needs_mpi(places: Places, path: Path) -> bool:

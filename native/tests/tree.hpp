@@ -24,7 +24,7 @@ class Tree {
   }
 
   /// Writes one file, whose path begins with a slash, as in the root that this is.
-  const Tree& put(const std::string& name, const std::string& text) const {
+  Tree& put(const std::string& name, const std::string& text) {
     const std::filesystem::path file = path_ + name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;

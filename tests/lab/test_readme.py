@@ -199,6 +199,13 @@ def test_a_table_of_times_and_a_health_check(place: Path) -> None:
     fitted = run("wulf model speedup times.csv", place)
     assert fitted.returncode == 0, fitted.stderr
     assert "Amdahl" in fitted.stdout
+    cells = [(w, b, 1000 * (2e-4 / w + 2e-5 / (w * b))) for w in (1, 3, 7) for b in (1, 10, 100)]
+    (place / "farm.csv").write_text(
+        "workers,batch,seconds,units\n" + "".join(f"{w},{b},{s},1000\n" for w, b, s in cells)
+    )
+    farm = run("wulf model farm farm.csv", place)
+    assert farm.returncode == 0, farm.stderr
+    assert "Free workers" in farm.stdout
     checked = run("wulf check --max-seconds 20", place, "--json")
     assert checked.returncode in (0, 1), checked.stderr
 

@@ -13,6 +13,7 @@ struct FarmPlan {
   int workers;          ///< ranks 1 … workers; 0 = the master does it all, without a message
   std::uint32_t batch;  ///< units a message
   bool async;           ///< nonblocking, two batches a worker; else a receive from anybody, and a send
+  int threads;          ///< that do a worker's batches
 };
 
 /// What a worker says of itself after a run.
@@ -110,8 +111,8 @@ inline constexpr int kShare = 29;
 /// Batches under way a worker where the master is asynchronous: one in work, and the next one.
 inline constexpr int kDepth = 2;
 
-/// True where there are more ranks on this rank's host than CPUs for them.
-[[nodiscard]] bool crowded(const World& world);
+/// True where there are more ranks on this rank's host than CPUs for them, each with so many threads.
+[[nodiscard]] bool crowded(const World& world, int threads);
 
 }  // namespace farm
 

@@ -17,8 +17,8 @@ namespace {
 /// Counts what a worker does, reading the clock in every `stride`-th batch alone.
 class Tally {
  public:
-  Tally(double unit_seconds, std::uint32_t batch)
-      : stride_(sampling_stride(unit_seconds * batch, clock_seconds())),
+  Tally(double unit_seconds, const FarmPlan& plan)
+      : stride_(sampling_stride(unit_seconds * plan.batch / plan.threads, clock_seconds())),
         unit_seconds_(unit_seconds),
         busy_(stride_) {}
 
@@ -67,7 +67,7 @@ class Tally {
 /// Receive, compute, send; what a receive waits can't be told from what it receives.
 WorkerTally plain_worker(const World& world, const FarmPlan& plan, Work& work, std::uint32_t* inputs,
                          std::byte* results) {
-  Tally tally(work.seconds(), plan.batch);
+  Tally tally(work.seconds(), plan);
   const auto capacity = static_cast<int>(plan.batch);
   SampledTime waited(tally.stride());
   const Nanoseconds start = now();
@@ -102,8 +102,8 @@ class AsyncWorker {
         work_(work),
         inputs_(inputs),
         results_(results),
-        idle_(farm::crowded(world)),
-        tally_(work.seconds(), plan.batch) {}
+        idle_(farm::crowded(world, plan.threads)),
+        tally_(work.seconds(), plan) {}
 
   WorkerTally run() {
     const Nanoseconds start = now();
@@ -168,7 +168,7 @@ std::array<std::int64_t, 2> next_order(const World& world) {
 
 }  // namespace
 
-bool farm::crowded(const World& world) {
+bool farm::crowded(const World& world, int threads) {
   const RankPlace& mine = world.places()[static_cast<std::size_t>(world.rank())];
   long here = 0;
   long on_the_same = 0;
@@ -176,7 +176,8 @@ bool farm::crowded(const World& world) {
     here += place.host == mine.host ? 1 : 0;
     on_the_same += place.host == mine.host && place.cpus == mine.cpus ? 1 : 0;
   }
-  return here > sysconf(_SC_NPROCESSORS_ONLN) || on_the_same > static_cast<long>(allowed_cpus().size());
+  return here * threads > sysconf(_SC_NPROCESSORS_ONLN) ||
+         on_the_same * threads > static_cast<long>(allowed_cpus().size());
 }
 
 FarmWorker::FarmWorker(const World& world, const FarmPlan& plan, Work& work)

@@ -9,6 +9,8 @@
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
+#include "mpi/plain/farm/nearness.hpp"
+#include "mpi/plain/farm/team.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {
@@ -24,12 +26,21 @@ FarmPlan plan_of(const World& world, const Json& params) {
                                        std::to_string(workers + 1) + " ranks, and there are " +
                                        std::to_string(world.size()));
   }
-  return {workers, params.at("batch").get<std::uint32_t>(), params.at("style") == "async"};
+  return {workers, params.at("batch").get<std::uint32_t>(), params.at("style") == "async",
+          params.at("threads").get<int>()};
 }
 
-std::unique_ptr<Work> work_of(const Json& params) {
+std::unique_ptr<Work> own_work(const Json& params) {
   return params.at("unit") == "sha1" ? sha1_work(params.at("bytes").get<std::size_t>())
                                      : spin_work(params.at("spin_seconds").get<double>());
+}
+
+/// The master works alone, where it works; workers may be teams.
+std::unique_ptr<Work> work_of(const World& world, const FarmPlan& plan, const Json& params) {
+  if (world.root() || plan.threads == 1) {
+    return own_work(params);
+  }
+  return std::make_unique<TeamWork>(plan.threads, [&] { return own_work(params); });
 }
 
 Json metric(const char* unit, double value) { return {{"unit", unit}, {"value", value}}; }
@@ -41,9 +52,10 @@ Json nothing(const char* unit, const char* reason) {
 /// What the answer says of all workers.
 class Report {
  public:
-  Report(const FarmPlan& plan, double unit_seconds, const MasterTally& master,
+  Report(const World& world, const FarmPlan& plan, double unit_seconds, const MasterTally& master,
          std::vector<WorkerTally> workers, std::vector<double> trips)
-      : plan_(plan),
+      : places_(world.places()),
+        plan_(plan),
         unit_seconds_(unit_seconds),
         master_(master),
         workers_(std::move(workers)),
@@ -52,7 +64,8 @@ class Report {
   [[nodiscard]] Json metrics() const {
     const auto units = static_cast<double>(master_.units);
     const double alone = workers_.empty() ? unit_seconds_ : sum(&WorkerTally::unit_seconds) / count();
-    const double efficiency = units * alone / (master_.seconds * std::max(1.0, count()));
+    const double crowd = std::max(1.0, count() * static_cast<double>(plan_.threads));
+    const double efficiency = units * alone / (master_.seconds * crowd);
     Json metrics{{"seconds", metric("s", master_.seconds)}};
     metrics.update(of_messages());
     metrics["efficiency"] = metric("1", efficiency);
@@ -69,6 +82,17 @@ class Report {
     json["overhead"] = each([](const WorkerTally& one) { return one.overhead(); });
     json["unit_alone"] = each([](const WorkerTally& one) { return one.unit_seconds; });
     json["timed_every"] = each([](const WorkerTally& one) { return one.stride; });
+    json["batches"] = each([](const WorkerTally& one) { return one.batches; });
+    json["trip"] = Json::array();
+    json["nearness"] = Json::array();
+    const auto trips = static_cast<std::ptrdiff_t>(workers_.empty() ? 0 : trips_.size() / workers_.size());
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      const auto own = trips_.begin() + (static_cast<std::ptrdiff_t>(i) * trips);
+      json["trip"].push_back(median_of(std::vector<double>(own, own + trips)));
+      const RankPlace& master = places_.front();
+      const RankPlace& worker = places_[i + 1];
+      json["nearness"].push_back(nearness(master.host, master.cpus, worker.host, worker.cpus));
+    }
     return json;
   }
 
@@ -113,6 +137,7 @@ class Report {
 
   [[nodiscard]] double count() const { return static_cast<double>(workers_.size()); }
 
+  const std::vector<RankPlace>& places_;
   FarmPlan plan_;
   double unit_seconds_;
   MasterTally master_;
@@ -129,7 +154,7 @@ struct Expected {
 class Farm : public Replicate {
  public:
   Farm(const World& world, const Json& params)
-      : params_(params), plan_(plan_of(world, params)), work_(work_of(params)) {
+      : world_(world), params_(params), plan_(plan_of(world, params)), work_(work_of(world, plan_, params)) {
     if (world.root()) {
       master_ = std::make_unique<FarmMaster>(world, plan_, *work_);
     } else {
@@ -146,16 +171,12 @@ class Farm : public Replicate {
     const Expected& right = expected(units);
     std::vector<double> trips = master_->round_trips();
     const MasterTally tally = master_->run(units);
-    const Report report(plan_, work_->seconds(), tally, tallies(), std::move(trips));
+    const Report report(world_, plan_, work_->seconds(), tally, tallies(), std::move(trips));
     master_->release();
     check_results(units, tally.units, right.sum, tally.sum);
-    Json info{{"style", params_.at("style")},
-              {"workers", plan_.workers},
-              {"batch", plan_.batch},
-              {"units", units},
-              {"by", work_->by()},
-              {"digest", hex(tally.sum)},
-              {"checked", right.how}};
+    Json info{{"style", params_.at("style")}, {"workers", plan_.workers}, {"batch", plan_.batch},
+              {"threads", plan_.threads},     {"units", units},           {"by", work_->by()},
+              {"digest", hex(tally.sum)},     {"checked", right.how}};
     info["messages"] = tally.messages;
     info.update(report.by_worker());
     return {.metrics = report.metrics(), .seconds = tally.seconds, .info = std::move(info)};
@@ -173,8 +194,8 @@ class Farm : public Replicate {
     if (const auto given = optional_value<std::uint32_t>(params_, "units")) {
       return *given;
     }
-    const double each =
-        std::max(work_->seconds() / std::max(1, plan_.workers), kMessage / static_cast<double>(plan_.batch));
+    const double each = std::max(work_->seconds() / (plan_.threads * std::max(1, plan_.workers)),
+                                 kMessage / static_cast<double>(plan_.batch));
     const double wanted = std::ceil(params_.at("seconds").get<double>() / each);
     const double least = kBatches * static_cast<double>(plan_.batch) * std::max(1, plan_.workers);
     return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(kMostUnits)));
@@ -197,6 +218,7 @@ class Farm : public Replicate {
     return known.emplace(key, right).first->second;
   }
 
+  const World& world_;
   Json params_;
   FarmPlan plan_;
   std::unique_ptr<Work> work_;
@@ -214,6 +236,7 @@ class FarmProbe : public RankProbe {
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostBatch = 1'000'000;
     constexpr int kMostBytes = 1 << 26;
+    constexpr int kMostThreads = 256;
     return {
         {"workers", ParamType::kInt, "1", nullptr, 0, nullptr,
          "ranks that work, from 1 on; 0: rank 0 does it all, without a message [all others]"},
@@ -238,6 +261,8 @@ class FarmProbe : public RankProbe {
          nullptr,
          "nonblocking and two batches a worker, or a receive from anybody and a send",
          {"async", "plain"}},
+        {"threads", ParamType::kInt, "1", 1, 1, kMostThreads,
+         "that do a worker's batches, its units shared out"},
     };
   }
 
@@ -249,7 +274,7 @@ class FarmProbe : public RankProbe {
             {"idle", "1", "higher", "share of the time in which nobody had anything to say to the master"},
             {"rtt", "s", "lower", "round trip of an empty batch, just before"},
             {"worker_overhead", "s", "lower", "a worker's time a batch that is neither work nor waiting"},
-            {"unit", "s", "lower", "of a unit, at the workers"},
+            {"unit", "s", "lower", "of a unit, at the workers: a rank's time"},
             {"efficiency", "1", "higher", "the units' time alone over the workers' time"}};
   }
 

@@ -95,6 +95,8 @@ class Driver(Protocol):
         What the user calls it: the sub-command of `wulf app`.
     HELP
         One line for a person.
+    DOMAIN
+        Its domain of application: what kind of work it stands for, where gains of many programs are collected.
     PROGRAMS
         Names that are looked for on the nodes, the best first; "python3:mpi4py" is an interpreter that has a module.
         Empty: the driver's job names its program itself, and `job` is given "".
@@ -111,6 +113,8 @@ class Driver(Protocol):
     def NAME(self) -> str: ...  # noqa: N802 - a module's constant
     @property
     def HELP(self) -> str: ...  # noqa: N802
+    @property
+    def DOMAIN(self) -> str: ...  # noqa: N802
     @property
     def PROGRAMS(self) -> Sequence[str]: ...  # noqa: N802
     @property

@@ -12,6 +12,7 @@ from wulf.core.records import Param
 
 NAME = "gromacs"
 HELP = "GROMACS mdrun over MPI on a .tpr of yours: simulated time per day."
+DOMAIN = "molecular dynamics"
 PROGRAMS = ("gmx_mpi", "gmx_mpi_d", "gmx", "mdrun_mpi")
 FIGURE = "rate"
 PARAMS = (

@@ -20,6 +20,7 @@ from wulf.core.records import Param
 
 NAME = "hpcc"
 HELP = "HPC Challenge: HPL, DGEMM, PTRANS, RandomAccess, FFT, STREAM, latency and bandwidth"
+DOMAIN = "dense linear algebra"
 PROGRAMS = ("hpcc",)
 FIGURE = "hpl.rate"
 PARAMS = hpl.PARAMS

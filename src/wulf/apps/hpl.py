@@ -20,6 +20,7 @@ from wulf.core.records import Param
 
 NAME = "hpl"
 HELP = "High-Performance Linpack: solves N equations; xhpl, or hpcc, which holds it"
+DOMAIN = "dense linear algebra"
 PROGRAMS = ("xhpl", "xhpl_intel64_dynamic", "xhpl_intel64_static", "hpcc")
 FIGURE = "rate"
 INPUT = "HPL.dat"

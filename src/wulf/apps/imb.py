@@ -12,6 +12,7 @@ from wulf.core.records import Param
 
 NAME = "imb"
 HELP = "IMB-MPI1 at one message size: time of a call, and throughput where it tells one."
+DOMAIN = "message passing"
 PROGRAMS = ("IMB-MPI1", "imb-mpi1")
 FIGURE = "time"
 

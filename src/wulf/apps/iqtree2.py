@@ -13,6 +13,7 @@ from wulf.core.records import Param
 
 NAME = "iqtree2"
 HELP = "IQ-TREE 2 over MPI: bootstraps of a tree of sequences that were generated; wall time."
+DOMAIN = "phylogenetics"
 PROGRAMS = ("iqtree2-mpi", "iqtree-mpi", "iqtree2")
 FIGURE = WALL
 PARAMS = (

@@ -11,6 +11,7 @@ from wulf.core.records import Param
 
 NAME = "lammps"
 HELP = "LAMMPS over MPI: steps a second of a Lennard-Jones melt; energy checked."
+DOMAIN = "molecular dynamics"
 PROGRAMS = ("lmp_mpi", "lmp", "lmp_stable", "lammps", "lmp_serial")
 FIGURE = "rate"
 PARAMS = (

@@ -12,6 +12,7 @@ from wulf.core.records import Param
 
 NAME = "mpi4py"
 HELP = "A script over mpi4py: time of an allreduce of Python objects, or what a script of yours prints after `time:`."
+DOMAIN = "message passing"
 PROGRAMS = ("python3:mpi4py",)
 FIGURE = "time"
 PARAMS = (

@@ -11,6 +11,7 @@ from wulf.core.records import Param
 
 NAME = "netpipe"
 HELP = "NetPIPE between two ranks: latency of the smallest message, best throughput."
+DOMAIN = "message passing"
 PROGRAMS = ("NPmpi", "NPopenmpi", "NPmpich2", "NPmpich")
 FIGURE = "latency"
 PARAMS = (

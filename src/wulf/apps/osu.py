@@ -12,6 +12,7 @@ from wulf.core.records import Param
 
 NAME = "osu"
 HELP = "An OSU micro-benchmark at one message size: latency, bandwidth, or the time of a collective."
+DOMAIN = "message passing"
 FIGURE = "result"
 
 PAIRS = ("latency", "bw", "bibw")

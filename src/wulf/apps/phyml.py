@@ -14,6 +14,7 @@ from wulf.core.records import Param
 
 NAME = "phyml"
 HELP = "PhyML over MPI: bootstraps of a tree of sequences that were generated; wall time."
+DOMAIN = "phylogenetics"
 PROGRAMS = ("phyml-mpi", "phyml")
 FIGURE = WALL
 PARAMS = (

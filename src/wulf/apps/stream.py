@@ -11,6 +11,7 @@ from wulf.core.records import Param
 
 NAME = "stream"
 HELP = "STREAM on each node: triad, add, scale, copy; best of its own repetitions."
+DOMAIN = "memory bandwidth"
 PROGRAMS = ("stream_c.exe", "stream_c", "stream_omp", "stream.exe", "stream")
 FIGURE = "triad"
 PARAMS = (ParamSpec("threads", "int", "1", "OMP_NUM_THREADS; left out: as many as OpenMP takes.", None, 1, 4096),)

@@ -30,6 +30,9 @@ LISTED = ("impact", "Tune", 30, "What a change of settings is worth to your appl
 BLOCKS = 8
 """As `workflow.impact.arms` has it, which is not imported for `--help`."""
 
+LONGEST_DOMAIN = 80
+"""As `workflow.impact.collecting` reads it."""
+
 
 @click.command(
     cls=WithProgram,
@@ -49,6 +52,7 @@ BLOCKS = 8
 @click.option("--app", "driver", metavar="NAME", help="An application that `wulf app` knows, instead of a command.")
 @click.option("--param", "params", metavar="NAME=VALUE", multiple=True, help="Of that application.")
 @click.option("--program", metavar="PATH", help="Of that application on the nodes [the one found].")
+@click.option("--domain", metavar="NAME", help="Its domain of application, as `wulf impacts` groups it [--app's own].")
 @click.option("--figure", metavar="REGEX", help="Its first group is the number, in lines of the output [wall time].")
 @click.option("--unit", default="s", show_default=True, help="Of that number: s, B/s, flop/s, …")
 @click.option("--better", type=click.Choice(["higher", "lower"]), default="lower", show_default=True)
@@ -111,7 +115,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     over_ranks = any(options[name] is not None for name in ("ranks", "per_node", "mpi")) or options["starter"] == "srun"
     launch = taken(options)
     own = {name: options.pop(name) for name in (
-        "settings", "links", "driver", "params", "program", "figure", "unit", "better", "checks", "answer",
+        "settings", "links", "driver", "params", "program", "domain", "figure", "unit", "better", "checks", "answer",
         "environment", "chdir", "timeout", "blocks", "delta", "no_profile", "seed",
     )}  # fmt: skip
     if bool(words) == bool(own["driver"]):
@@ -120,14 +124,17 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         raise UsageError("one change is measured", "give --settings NAME=VALUE,… or, of a lab, --links BEFORE AFTER")
     links = parse_links(own["links"]) if own["links"] else None
     answer = pattern_of(own["answer"], "--answer", 0) if own["answer"] else None
+    domain = own["domain"] or (_driver(own["driver"]).DOMAIN if own["driver"] else None)
+    if domain is not None and not (domain.isprintable() and len(domain) <= LONGEST_DOMAIN):
+        raise UsageError(f"--domain {domain!r} is no name of at most {LONGEST_DOMAIN} characters", "as 'climate'")
 
     def request(nodes: int) -> ImpactRequest:
         application = _application(own, words, launch(nodes).spec, over_ranks=over_ranks)
         unit, higher = _figure(own)
+        blocks = own["blocks"] or max(BLOCKS, enough_blocks(len(application.leading)))
         return ImpactRequest(
             application, own["settings"], links, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
-            profile=not own["no_profile"],
-            blocks=own["blocks"] or max(BLOCKS, enough_blocks(len(application.leading))), delta=own["delta"], seed=seed,
+            profile=not own["no_profile"], blocks=blocks, delta=own["delta"], seed=seed, domain=domain,
         )  # fmt: skip
 
     return request

@@ -11,6 +11,7 @@ import numpy as np
 
 from wulf.model.speedup.fitting import Fit, fit
 from wulf.model.speedup.forms import AMDAHL, BROWN, BROWN_SQUARED, FORMS, USL, Form
+from wulf.model.speedup.parts import TracedTimes, parts_of
 from wulf.model.speedup.study import study
 from wulf.model.speedup.times import gather
 from wulf.stats.claims import Claim, ClaimStep, Size
@@ -39,6 +40,9 @@ PLANTED = {
 
 AT_BOUND = np.array([100.0, 5.0, 0.0])
 """Of Brown's form, without communication: N* is infinite."""
+
+TRACED = {"ts": 4.0, "c": 100.0, "tip": 1.0, "b": 0.05}
+"""Brown's times of a program that is traced: summed, those of `PLANTED`."""
 
 Noise = Callable[[np.random.Generator, int], Floats]
 """Logarithms of so many runs' relative errors."""
@@ -130,6 +134,32 @@ def chosen(random: np.random.Generator, form: Form, size: Size, launch: float = 
     ]
 
 
+def traced(random: np.random.Generator, runs: int) -> list[TracedTimes]:
+    """Traces of the program of `TRACED`, so many at each number of ranks; one rank does the serial part."""
+    found = []
+    for n in np.repeat(WORKERS.astype(int), runs).tolist():
+        computing, left = TRACED["ts"] + TRACED["c"] / n, TRACED["tip"] + TRACED["b"] * n
+        slow = np.exp(NOISE * random.normal(size=2))
+        computing, left = computing * slow[0], left * slow[1]
+        found.append(TracedTimes(n, computing + left, computing, TRACED["ts"] + TRACED["c"]))
+    return found
+
+
+def told_apart(random: np.random.Generator, size: Size, runs: int) -> list[Claim]:
+    """Do the intervals of what traces tell apart cover the truth? The figure that is covered least is told."""
+    truth = TRACED | {"T(128)": truths(BROWN, PLANTED[BROWN.name])["T(128)"]}
+    hits = Counter[str]()
+    for number in range(size.surveys):
+        found = parts_of(traced(random, runs), seed=number).study
+        assert found is not None  # noqa: S101 - there are numbers of ranks enough
+        for name, value in truth.items():
+            hits[name] += _covers(found.fits[BROWN.name], name, value)
+    least = min(truth, key=lambda name: hits[name])
+    what = f"{BROWN.title}, from traces: intervals of {', '.join(truth)} cover the truth (least: {least})"
+    stream = f"{NOISE:.0%} lognormal, {runs} trace{'s' if runs > 1 else ''} at each of {WORKERS.size} N"
+    return [Claim(what, stream, hits[least] / size.surveys, size.surveys, COVERED, at_most=False)]
+
+
 def plan() -> list[tuple[str, ClaimStep]]:
     """All steps, each with the words for its progress line."""
     steps: list[tuple[str, ClaimStep]] = [
@@ -141,7 +171,7 @@ def plan() -> list[tuple[str, ClaimStep]]:
 
 
 def harder() -> list[tuple[str, ClaimStep]]:
-    """Noise that is not normal, a parameter at its bound, and launches that differ."""
+    """Noise that is not normal, a parameter at its bound, launches that differ, and what traces tell apart."""
     tails = [
         Program(BROWN, PLANTED[BROWN.name], runs, heavy_tailed, f"{NOISE / 2:.0%} heavy-tailed (t3)") for runs in RUNS
     ]
@@ -155,4 +185,5 @@ def harder() -> list[tuple[str, ClaimStep]]:
         *((f"speedup, launches {one.launch:.0%}, {one.form.title}", partial(recovered, program=one))
           for one in launched),
         *((f"choice, launches, {form.title}", partial(chosen, form=form, launch=LAUNCHES[-1])) for form in FORMS),
+        *((f"traces, {runs} at each N", partial(told_apart, runs=runs)) for runs in RUNS),
     ]  # fmt: skip

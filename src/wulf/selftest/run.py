@@ -20,6 +20,7 @@ from wulf.selftest import (
     cells,
     comparisons,
     histories,
+    impacts,
     knobs,
     launches,
     loggp,
@@ -55,6 +56,7 @@ AREAS = {
     "predict": predict.plan,
     "search": search.plan,
     "nodes-harder": nodes.harder,
+    "impacts": impacts.plan,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

@@ -76,7 +76,7 @@ class Settings(TypedDict):
     readings: dict[str, dict[str, dict[str, SettingState]]]
 
 
-class Quantity(TypedDict):
+class CellQuantity(TypedDict):
     """What a cell measures."""
 
     name: str
@@ -93,7 +93,7 @@ class PlanCell(TypedDict):
     transport: str
     pattern: str
     params: dict[str, Any]
-    metrics: list[Quantity]
+    metrics: list[CellQuantity]
     phase: NotRequired[str]
     about: NotRequired[dict[str, Any]]
 

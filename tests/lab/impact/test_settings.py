@@ -37,13 +37,17 @@ def test_a_shorter_link_is_worth_much_to_what_waits_for_it(two_nodes: lab.Lab, t
     before = settings(two_nodes)
     code, found = impact(
         tmp_path, "running", "--links", "delay=2ms", "delay=0", "--blocks", "6", "--figure", "took (.*)", "--answer",
-        "each", "--no-profile", "--", "python3", "-c", CONNECTS,
+        "each", "--no-profile", "--domain", "sockets", "--", "python3", "-c", CONNECTS,
     )  # fmt: skip
     assert code == 0 and found["state"] == "complete" and found["claim"] == "faster"
     application, rtt, _ = (row["compared"] for row in found["rows"])
     assert application["judgement"] == rtt["judgement"] == "faster"
     assert application["improvement"] > 0.2 and rtt["improvement"] > 0.2
     assert found["same_answers"] and not found["leftovers"] and settings(two_nodes) == before
+    done = CliRunner().invoke(cli, ["impacts", str(tmp_path / "run"), "--json"], standalone_mode=False)
+    (read,) = json.loads(done.stdout)["runs"]
+    assert (read["domain"], read["change"], read["network"], read["counts"]) == ("sockets", "links", "a lab's", True)
+    assert read["saved"]["value"] == pytest.approx(application["improvement"])
 
 
 def test_a_setting_is_changed_for_its_arm_alone(two_nodes: lab.Lab, tmp_path: Path) -> None:

@@ -29,9 +29,15 @@ def test_a_farm_over_two_nodes(kind: str, two_nodes: lab.Lab, tmp_path: Path) ->
     cells = {(r["params"]["workers"], r["params"]["batch"]) for r in records if r["metric"] == "seconds"}
     assert cells == {(0, 1), (1, 1), (1, 7), (2, 1), (2, 7)}
     assert len({replicate["info"]["digest"] for replicate in run.replicates}) == 1
+    near = {place for replicate in run.replicates for place in replicate["info"]["nearness"]}
+    assert "other node" in near
     blocks = {replicate["block"] for replicate in run.replicates}
     assert len(run.replicates) == 5 * len(blocks) == 30
     (farm,) = [finding for finding in run.findings if finding.kind == "farm"]
     assert "o = a + c·b with 2 workers" in farm.text
+    studied = wulf("model", "farm", str(out), "--json")
+    assert studied.returncode == OK, studied.stderr
+    assert json.loads(studied.stdout)["figures"]["clock.o.1"]["value"] is not None
     page = (out / "report.html").read_text()
+    assert "By the place of the worker" in page
     assert "farm-speedup" in page and "farm-message" in page

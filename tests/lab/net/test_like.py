@@ -24,6 +24,11 @@ LOOPS = [  # one tool; `make test-all` has them all
     pytest.param("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received, marks=pytest.mark.full),
     pytest.param("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip, marks=pytest.mark.full),
     pytest.param("hpcbench", "stream", "tcp", "throughput", parse.hpcbench_throughput, marks=pytest.mark.full),
+    pytest.param("netperf", "stream", "udp", "throughput", parse.netperf_throughput, marks=pytest.mark.full),
+    pytest.param(
+        "netperf", "pingpong", "tcp", "latency", lambda text: 1 / parse.netperf_rate(text), marks=pytest.mark.full
+    ),
+    pytest.param("netperf", "connect", "tcp", "connections", parse.netperf_rate, marks=pytest.mark.full),
 ]
 
 

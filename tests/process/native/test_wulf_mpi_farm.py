@@ -121,3 +121,24 @@ def test_more_workers_than_ranks_are_refused_and_the_session_goes_on(kind: str) 
         assert "2 workers and a master need 3 ranks" in refused["error"]["message"]
         assert session.ask("run", probe="farm", params={"batch": 0})["error"]["field"] == "batch"
         assert farm(session, units=3)["info"]["digest"] == digest_of(3, BYTES)
+
+
+@each_mpi
+@pytest.mark.parametrize("style", ["async", "plain"])
+def test_threaded_workers_give_the_same_digests(kind: str, style: str) -> None:
+    with MpiSession(kind, 3) as session:
+        for units, batch in ((1, 1), (20, 3), (64, 16)):
+            info = farm(session, units=units, batch=batch, style=style, threads=3)["info"]
+            assert info["digest"] == digest_of(units, BYTES), (units, batch)
+            assert (info["threads"], sum(info["units_done"])) == (3, units)
+
+
+@each_mpi
+def test_each_worker_says_how_near_it_is(kind: str) -> None:
+    with MpiSession(kind, 3) as session:
+        answer = farm(session, units=50, batch=5)
+        info = answer["info"]
+        assert len(info["nearness"]) == len(info["trip"]) == 2
+        assert "other node" not in info["nearness"]
+        assert min(info["trip"]) <= answer["metrics"]["rtt"]["value"] <= max(info["trip"])
+        assert sum(info["batches"]) == info["messages"] == 10

@@ -48,6 +48,18 @@ def test_a_command_over_ranks(asked: dict[str, Any], tmp_path: Any) -> None:
     assert request.answer.text == "x=(.)" and not request.higher
 
 
+def test_the_domain_is_the_one_given_else_that_of_a_known_application(asked: dict[str, Any], tmp_path: Any) -> None:
+    for words, domain in (
+        (("--app", "phyml"), "phylogenetics"),
+        (("--app", "phyml", "--domain", "trees"), "trees"),
+        (("--domain", "climate", "--", "./wrf"), "climate"),
+        (("--", "./wrf"), None),
+    ):
+        done = run(tmp_path / words[0] / words[-1], "n1", "--settings", "nic.mtu=9000", *words)
+        assert done.exception is None, done.exception
+        assert asked["request"].domain == domain
+
+
 def test_a_command_that_starts_its_ranks_itself(asked: dict[str, Any], tmp_path: Any) -> None:
     done = run(tmp_path, "n1", "--settings", "nic.gro=off", "--figure", "GF ([0-9.]+)", "--unit", "flop/s", "--better",
                "higher", "--no-profile", "--", "mpirun", "--hostfile", "h", "./solver")  # fmt: skip
@@ -80,6 +92,8 @@ def test_a_suite_of_parts_gets_blocks_in_which_each_can_be_proven(asked: dict[st
         (["--links", "delay=5", "delay=1ms", "--", "x"], "delay"),
         (["--settings", "nic.mtu=9000", "--app", "nothing"], "no application 'nothing'"),
         (["--settings", "nic.mtu=9000", "--answer", "(", "--", "x"], "--answer"),
+        (["--settings", "nic.mtu=9000", "--domain", "a\tb", "--", "x"], "--domain"),
+        (["--settings", "nic.mtu=9000", "--domain", "x" * 81, "--", "x"], "at most 80"),
     ],
 )
 def test_what_can_not_be_measured(asked: dict[str, Any], tmp_path: Any, words: list[str], why: str) -> None:

@@ -33,8 +33,8 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        ("report",), ("compare",), ("compare", "last"), ("resume",), ("runs", "rm"), ("runs", "export"), ("cost",),
-        ("predict",), ("trace", "show"), ("survey", "--baseline"), ("node", "--baseline"),
+        ("report",), ("impacts",), ("compare",), ("compare", "last"), ("resume",), ("runs", "rm"), ("runs", "export"),
+        ("cost",), ("predict",), ("trace", "show"), ("survey", "--baseline"), ("node", "--baseline"),
         ("mpi", "sweep", "--baseline"), ("model", "loggp", "--from"), ("rates", "publish", "--from"),
     ],
 )  # fmt: skip

@@ -32,6 +32,17 @@ def values_of(params: dict[str, Any]) -> dict[str, float]:
     }  # fmt: skip
 
 
+def info_of(workers: int, wobble: float) -> dict[str, list[Any]]:
+    """What the workers say: the first one is the master's sibling, the others are on another node, ten times as far."""
+    far = [1.0, *[10.0] * (workers - 1)][:workers]
+    return {
+        "nearness": ["same core" if one == 1 else "other node" for one in far],
+        "trip": [one * wobble * RTT / 10 for one in far],
+        "overhead": [one * 100 * wobble * OVERHEAD / 10 for one in far],
+        "batches": [100.0] * workers,
+    }
+
+
 def farm_run(spins: tuple[float, ...] = (), design: Design = DESIGN) -> Run:
     """The table, and the search at so many points."""
     params = [*design.table(), *(design.metg(spin, 0.05) for spin in spins)]
@@ -45,6 +56,7 @@ def farm_run(spins: tuple[float, ...] = (), design: Design = DESIGN) -> Run:
             "cell": cell["id"],
             "ok": True,
             "metrics": {name: {"value": value * wobble} for name, value in values_of(cell["params"]).items()},
+            "info": info_of(cell["params"]["workers"], wobble),
         }
         for wobble in WOBBLE
         for cell in cells

@@ -18,6 +18,7 @@ from wulf.model.draws import known
 from wulf.model.network.fitting import Calls, fit_loggp
 from wulf.model.network.patterns import Patterns
 from wulf.model.roofline import Ceiling, Roof
+from wulf.model.speedup.parts import TracedParts, TracedTimes, parts_of
 from wulf.model.speedup.study import Study, study
 from wulf.report.kit.page import render_view
 from wulf.report.kit.terminal import print_view
@@ -25,6 +26,7 @@ from wulf.report.kit.view import View
 from wulf.report.model.brown import brown_object, brown_view
 from wulf.report.model.design import Plan, design_object, design_view
 from wulf.report.model.loggp import loggp_object, loggp_view
+from wulf.report.model.parts import parts_object, parts_view
 from wulf.report.model.roofline import roofline_object, roofline_view
 from wulf.report.model.speedup import limit_of, speedup_object, speedup_view
 from wulf.stats.estimates import Interval
@@ -122,12 +124,21 @@ def design() -> View:
     return design_view(plan, whole=True)
 
 
+def traced(*ranks: int) -> TracedParts:
+    """Ts = 1, Tp = 10, Tip = .1 and Tis = .02 s, each number of ranks traced twice, 2 % apart."""
+    runs = [
+        TracedTimes(n, by * (1.1 + 0.02 * n + 10 / n), by * (1 + 10 / n), 11 * by) for n in ranks for by in (0.99, 1.01)
+    ]
+    return parts_of(runs)
+
+
 VIEWS = {
     "design": design,
     "speedup": lambda: speedup_view(studied(), EVIL, (128, 4096), [EVIL]),
     "once": lambda: speedup_view(studied(runs=1), "times.csv"),
     "few": lambda: speedup_view(studied(most=4), "times.csv"),
     "brown": brown_view,
+    "traces": lambda: parts_view(traced(1, 2, 4, 8), EVIL, (12, 64), [EVIL]),
     "loggp": loggp,
     "sweep": lambda: loggp(alone=True),
     "roofline": roofs,
@@ -187,6 +198,26 @@ def test_json_has_null_for_what_is_unbounded() -> None:
     assert found["predictions"][0]["supported"] is True
     json.dumps(found, allow_nan=False)
     assert json.dumps(brown_object(), allow_nan=False)
+
+
+def test_what_traces_tell_and_why_they_do_not() -> None:
+    text = shown(parts_view(traced(1, 2, 4, 8), "4 traces", (12,)))
+    assert "Brown, N·Tis predicts best" in text
+    assert re.search(r"^ +8 +2 +2\.51 s +2\.25 s +260 ms +11 s$", text, re.M)
+    found = json.loads(json.dumps(parts_object(traced(1, 2, 4, 8), "4 traces", (12,)), allow_nan=False))
+    assert found["parameters"]["tp"]["low"] < 10 < found["parameters"]["tp"]["high"]
+    assert found["best"] == "brown"
+    assert found["workers"] == [1, 2, 4, 8]
+    one = parts_object(traced(4), "a trace")
+    assert one["best"] is None
+    reason = one["parameters"]["tis"].pop("reason")
+    assert one["parameters"]["tis"] == {"value": None, "low": None, "high": None}
+    assert reason.startswith("traces of 4 ranks tell")
+    alone = parts_view(traced(4), EVIL, (12,))
+    assert "Tip and Tis: traces of 4 ranks" in shown(alone)
+    assert "nothing is predicted" in shown(alone)
+    assert max(map(len, shown(alone).splitlines())) <= 80
+    assert "<script>alert" not in render_view(alone)
 
 
 def test_a_sweep_says_why_it_has_no_overhead() -> None:

@@ -11,7 +11,7 @@ using wulf::tests::Tree;
 
 TEST_CASE("Memory left is the least of the host's and the control groups'") {
   constexpr std::uint64_t kMebi = 1 << 20;
-  const Tree root;
+  Tree root;
   CHECK_FALSE(memory_left(root.path()).has_value());
   root.put("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8192 kB\n");
   CHECK(memory_left(root.path()) == 8 * kMebi);
@@ -26,7 +26,7 @@ TEST_CASE("Memory left is the least of the host's and the control groups'") {
 }
 
 TEST_CASE("The largest cache counts") {
-  const Tree root;
+  Tree root;
   CHECK(largest_cache(root.path()) == 0);
   root.put("/sys/devices/system/cpu/cpu0/cache/index0/size", "32K\n");
   root.put("/sys/devices/system/cpu/cpu0/cache/index3/size", "32768K\n");

@@ -10,7 +10,7 @@ using namespace wulf::node;
 using wulf::tests::Tree;
 
 /// One cache of a CPU, as /sys tells of it.
-void put_cache(const Tree& tree, const std::string& index, const std::string& level, const std::string& type,
+void put_cache(Tree& tree, const std::string& index, const std::string& level, const std::string& type,
                const std::string& size, const std::string& shared, int cpu = 0) {
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" + index;
   tree.put(folder + "/level", level + "\n").put(folder + "/type", type + "\n");
@@ -18,7 +18,7 @@ void put_cache(const Tree& tree, const std::string& index, const std::string& le
 }
 
 TEST_CASE("caches are read by level, instructions' left out, shared ones counted once") {
-  const Tree tree;
+  Tree tree;
   put_cache(tree, "0", "1", "Data", "48K", "0");
   put_cache(tree, "1", "1", "Instruction", "32K", "0");
   put_cache(tree, "2", "2", "Unified", "2M", "0");

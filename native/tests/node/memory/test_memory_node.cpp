@@ -10,7 +10,7 @@ using namespace wulf::node;
 using wulf::tests::Tree;
 
 TEST_CASE("the CPUs beside one are those of its NUMA node") {
-  const Tree tree;
+  Tree tree;
   const std::vector<int> cpus{0, 1, 2, 3, 5, 8};
   CHECK(cpus_beside(2, cpus, tree.path()) == cpus);  // nothing is told: all lie together
   tree.put("/sys/devices/system/node/has_memory", "0-1\n")
@@ -22,7 +22,7 @@ TEST_CASE("the CPUs beside one are those of its NUMA node") {
 }
 
 TEST_CASE("nodes with memory are listed, and there is one where the system tells of none") {
-  const Tree tree;
+  Tree tree;
   CHECK(memory_nodes(tree.path()) == std::vector<int>{0});
   tree.put("/sys/devices/system/node/has_memory", "0-1,4\n");
   CHECK(memory_nodes(tree.path()) == std::vector<int>{0, 1, 4});

@@ -23,7 +23,7 @@ using wulf::tests::resting_bytes;
 using wulf::tests::Tree;
 
 TEST_CASE("available memory: the system's, or what control groups leave, whichever is less") {
-  const Tree tree;
+  Tree tree;
   CHECK(available_memory(tree.path()) == std::numeric_limits<std::size_t>::max());  // nothing is known
   tree.put("/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:    1000 kB\nHugePages_Total: 0\n");
   CHECK(available_memory(tree.path()) == 1'024'000);
@@ -38,7 +38,7 @@ TEST_CASE("available memory: the system's, or what control groups leave, whichev
 }
 
 TEST_CASE("too much memory is refused with both figures") {
-  const Tree tree;
+  Tree tree;
   tree.put("/proc/meminfo", "MemAvailable: 1 kB\n");
   CHECK_NOTHROW(check_memory(1024, tree.path()));
   CHECK(refusal([&] { check_memory(1025, tree.path()); }) ==

@@ -24,7 +24,7 @@ TEST_CASE("the mount that holds a path: the deepest, and of several at one place
 }
 
 TEST_CASE("what stands behind a name") {
-  const Tree tree;
+  Tree tree;
   tree.put("/busybox", "");
   std::filesystem::create_symlink("busybox", tree.path() + "/sh");
   const Json shell = behind(tree.path() + "/sh");

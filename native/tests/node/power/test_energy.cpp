@@ -15,8 +15,7 @@ using wulf::tests::Tree;
 bool near(double value, double expected) { return std::abs(value - expected) <= 1e-9 * std::abs(expected); }
 
 /// One RAPL zone; `name` is "intel-rapl:0" or the like.
-void put_zone(const Tree& tree, const std::string& name, const std::string& what,
-              const std::string& microjoules) {
+void put_zone(Tree& tree, const std::string& name, const std::string& what, const std::string& microjoules) {
   const std::string folder = "/sys/class/powercap/" + name + "/";
   tree.put(folder + "name", what + "\n").put(folder + "energy_uj", microjoules + "\n");
   tree.put(folder + "max_energy_range_uj", "262143328850\n");
@@ -29,7 +28,7 @@ TEST_CASE("a counter of energy that went through its end") {
 }
 
 TEST_CASE("RAPL: packages and memory are added up, cores and the second way to the same are not") {
-  const Tree tree;
+  Tree tree;
   put_zone(tree, "intel-rapl:0", "package-0", "262143328000");
   put_zone(tree, "intel-rapl:0:0", "core", "100");
   put_zone(tree, "intel-rapl:0:1", "dram", "1000000");
@@ -56,7 +55,7 @@ TEST_CASE("RAPL: packages and memory are added up, cores and the second way to t
 }
 
 TEST_CASE("the driver amd_energy: sockets, not their cores") {
-  const Tree tree;
+  Tree tree;
   const std::string device = "/sys/class/hwmon/hwmon3/";
   tree.put("/sys/class/hwmon/hwmon0/name", "nvme\n");
   tree.put(device + "name", "amd_energy\n");

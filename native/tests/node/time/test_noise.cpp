@@ -52,7 +52,7 @@ TEST_CASE("osnoise: the lines of one CPU, added up") {
   CHECK(near(found.at("share").get<double>(), 250e-6));
   CHECK(near(found.at("worst").get<double>(), 12e-6));
   CHECK(parse_osnoise(trace, 7).is_null());
-  const Tree tree;
+  Tree tree;
   CHECK(osnoise(tree.path(), 0).at("reason").get<std::string>().find("cannot be read") != std::string::npos);
   tree.put("/sys/kernel/tracing/current_tracer", "nop\n");
   CHECK(osnoise(tree.path(), 0).at("reason").get<std::string>().find("'nop'") != std::string::npos);

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Group
+from wulf.cli.model.farm import farm
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
 from wulf.cli.options import (
     Number,
@@ -24,6 +26,7 @@ from wulf.cli.runs.history import Setting
 from wulf.cli.showing import echo, show_view
 from wulf.cli.studying import studied, tell_change
 from wulf.core.errors import OK, UsageError
+from wulf.core.names import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,11 +82,14 @@ def command() -> None:
     """Models of what was measured: how a program scales, what a message costs, what a node can reach."""
 
 
+command.add_command(farm)
+
+
 @command.command(
-    epilog="Example: wulf model speedup times.csv --at 64,128 --html speedup.html. The CSV's columns: "
-    "workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
+    epilog="Examples: wulf model speedup times.csv --at 64,128 --html speedup.html; wulf model speedup ep2 ep4 ep8. "
+    "The CSV's columns: workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
 )
-@click.argument("table", required=False, type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, metavar="[TABLE | TRACE...]", shell_complete=offers.runs)
 @from_option("A run whose records have workers or ranks (wulf mpi farm).")
 @runs_option
 @click.option("--metric", help="Which metric of the run [seconds].")
@@ -95,7 +101,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
 def speedup(
-    table: Path | None,
+    sources: tuple[str, ...],
     run: str | None,
     directory: Path | None,
     metric: str | None,
@@ -109,14 +115,20 @@ def speedup(
 ) -> int:
     """Fit Amdahl, Brown (with N and N²) and USL to times over workers, and choose by held-out error.
 
-    Says what can't be told apart, where the program is fastest and what limits it.
+    Says what can't be told apart, where the program is fastest and what limits it. Traces of a program with several
+    numbers of ranks (`wulf trace`) also tell Brown's Ts, Tp, Tip and Tis apart: what ranks compute, and what is left.
     """
     from wulf.model.speedup.study import study
     from wulf.report.model.speedup import speedup_object, speedup_view
 
     if brown:
-        return _brown(as_json, html, table is not None or run is not None)
-    given = _given(table, run, directory, metric, dict(params))
+        return _brown(as_json, html, bool(sources) or run is not None)
+    if sources and not _is_table(sources):
+        for name, value in (("--from", run), ("--metric", metric), ("--param", params), ("--serial", serial)):
+            if value:
+                raise UsageError(f"{name} is not for traces, which have their own times", "leave it out")
+        return _traced(sources, directory, at, seed, as_json, html)
+    given = _given(Path(sources[0]) if sources else None, run, directory, metric, dict(params))
     if serial and given.serial:
         raise UsageError(f"{given.source} has serial runs of its own", "leave --serial out")
     try:
@@ -249,6 +261,28 @@ def _given(
     if metric is not None or params:
         raise UsageError("--metric and --param choose from a run", "leave them out with a table")
     return from_csv(table)
+
+
+def _is_table(sources: tuple[str, ...]) -> bool:
+    """Whether a table is named, and no traces: a file, or what would be one."""
+    places = [Path(source) for source in sources]
+    tables = [place for place in places if not place.is_dir() and (place.exists() or place.suffix == ".csv")]
+    if tables and len(places) > 1:
+        raise UsageError(f"{tables[0]} is a table, which stands alone", "give one table, or traces")
+    return bool(tables)
+
+
+def _traced(
+    names: tuple[str, ...], directory: Path | None, at: tuple[float, ...], seed: int, as_json: bool, html: Path | None
+) -> int:
+    from wulf.model.speedup.parts import parts_of
+    from wulf.report.model.parts import parts_object, parts_view
+    from wulf.workflow.model.traces import times_of
+
+    runs, notes = times_of(names, directory)
+    parts, source = parts_of(runs, seed=seed), names[0] if len(names) == 1 else plural(len(names), "trace")
+    show_view(parts_view(parts, source, at, notes), parts_object(parts, source, at), as_json=as_json, html=html)
+    return OK
 
 
 def _brown(as_json: bool, html: Path | None, more: bool) -> int:

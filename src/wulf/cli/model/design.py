@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wulf.model.design.frontier import Choice
     from wulf.workflow.model.design.asked import Asked
 
-LISTED = ("design", "Plan", 40, "Which nodes, how many, which network: most of your work for a sum.")
+LISTED = ("design", "Plan", 40, "Which nodes, how many, which network: most work for a sum.")
 
 SUM = NumberIn(min=0, min_open=True, max=1e15)
 

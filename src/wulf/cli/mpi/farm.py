@@ -30,6 +30,8 @@ from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_optio
 @click.option("--spin-seconds", type=NumberIn(0, 10), default=1e-5, show_default=True, help="Of spin [s].")
 @click.option("--style", type=click.Choice(["async", "plain"]), default="async", show_default=True,
               help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True,
+              help="Of each worker, that share its batches out; its ranks are then not bound to cores.")  # fmt: skip
 @click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
 def farm(
     workers: tuple[int, ...],
@@ -39,6 +41,7 @@ def farm(
     size: int,
     spin_seconds: float,
     style: str,
+    threads: int,
     search: bool,
     **options: Any,
 ) -> int:
@@ -53,6 +56,6 @@ def farm(
     from wulf.workflow.mpi.farm import Farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
-    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style)
+    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads)
     options["ranks"] = options.get("ranks") or design.ranks
     return measured("farm", options, partial(Farm, design=design, search=search))

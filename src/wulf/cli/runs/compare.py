@@ -43,8 +43,10 @@ def command(
     changed stand above the table. Exit code 1 when something got slower.
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
-    operation, its clock cycles, and with prices what the work costs. With --curves, runs of `wulf net curve` and
-    `wulf mpi curve` are drawn over each other: networks, settings, MPIs.
+    operation, its clock cycles, and with prices what the work costs; without --row also latency, cpu-rate and its σ
+    over the working set, all machines in one picture. Runs of `wulf app` on the same nodes may be named with them: what
+    your own program takes is a row then, too. With --curves, runs of `wulf net curve` and `wulf mpi curve` are drawn
+    over each other: networks, settings, MPIs.
     """
     if machines and curves:
         raise UsageError("--machines and --curves are two comparisons", "give one of them")
@@ -87,7 +89,8 @@ def _machines(
             "`wulf node --list` names the rows, and `wulf node` measures them",
         )
     kept = "the runs are kept, `wulf compare --machines` writes the page again"
-    show_rows(machines_view(these), map(json.dumps, json_rows(these)), as_json=as_json, html=page, kept=kept)
+    view = machines_view(these, curves=not wanted)
+    show_rows(view, map(json.dumps, json_rows(these)), as_json=as_json, html=page, kept=kept)
     return OK
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.model.farm.study import Point
+from wulf.model.farm.study import FarmPoint, Nearby
 
 FARM, METG = "farm", "metg"
 """Phases: the designed table, and the search for the smallest useful unit."""
@@ -28,6 +28,8 @@ class Design:
         Parameters of the unit: unit, bytes, spin_seconds.
     style
         async or plain.
+    threads
+        That do a worker's batches.
     """
 
     workers: Sequence[int]
@@ -35,6 +37,7 @@ class Design:
     units: int
     work: Mapping[str, Any]
     style: str = "async"
+    threads: int = 1
 
     @property
     def ranks(self) -> int:
@@ -44,7 +47,7 @@ class Design:
     def table(self) -> list[dict[str, Any]]:
         """The parameters of every cell of the table."""
         shared = {**self.work, "units": self.units, "style": self.style}
-        crossed = [{**shared, "workers": w, "batch": b} for w in self.workers for b in self.batches]
+        crossed = [{**shared, **self._team, "workers": w, "batch": b} for w in self.workers for b in self.batches]
         alone = {**shared, "workers": 0, "batch": 1}
         return [{**cell, "seconds": expected_seconds(cell)} for cell in (alone, *crossed)]
 
@@ -52,8 +55,13 @@ class Design:
         """The parameters of one point of the search: the most workers, a unit a message."""
         return {
             "unit": "spin", "spin_seconds": spin_seconds, "workers": max(self.workers), "batch": 1,
-            "style": self.style, "seconds": seconds,
+            "style": self.style, "seconds": seconds, **self._team,
         }  # fmt: skip
+
+    @property
+    def _team(self) -> dict[str, Any]:
+        """What only farms of threaded workers have."""
+        return {"threads": self.threads} if self.threads > 1 else {}
 
 
 SLOW_BYTE = 1 / 100e6
@@ -72,7 +80,7 @@ def expected_seconds(params: Mapping[str, Any]) -> float:
     return float(min(max(params["units"] * each + messages * SLOW_MESSAGE, LEAST_PATIENCE), MOST_PATIENCE))
 
 
-def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[Point]:
+def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[FarmPoint]:
     """Every farm cell with its metrics' values, replicate by replicate; those that failed are left out.
 
     Parameters
@@ -82,17 +90,31 @@ def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) 
     """
     cells = {cell["id"]: cell for cell in plan.get("cells", ()) if cell["pattern"] == PROBE}
     values: dict[int, dict[str, list[float]]] = {number: {} for number in cells}
+    near: dict[int, dict[str, Nearby]] = {number: {} for number in cells}
     for replicate in replicates:
         if replicate["ok"] and replicate["cell"] in cells:
             for name, metric in replicate["metrics"].items():
                 if metric["value"] is not None:
                     values[replicate["cell"]].setdefault(name, []).append(metric["value"])
-    return [_point(cell, values[number]) for number, cell in cells.items()]
+            _add_nearness(near[replicate["cell"]], replicate.get("info", {}))
+    return [_point(cell, values[number], near[number]) for number, cell in cells.items()]
 
 
-def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]]) -> Point:
+def _add_nearness(near: dict[str, Nearby], info: Mapping[str, Any]) -> None:
+    """What a replicate says of its workers, by how near they are to the master; nothing in runs of before."""
+    each = [info.get(name, ()) for name in ("nearness", "trip", "overhead", "batches")]
+    rows = [row for row in zip(*each, strict=False) if row[3]]
+    for place in {row[0] for row in rows}:
+        own = [row for row in rows if row[0] == place]
+        found = near.setdefault(place, Nearby(len(own), [], []))
+        found.trips.append(sum(row[1] for row in own) / len(own))
+        found.overheads.append(sum(row[2] for row in own) / sum(row[3] for row in own))
+
+
+def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]], near: Mapping[str, Nearby]) -> FarmPoint:
     params = cell["params"]
-    return Point(
+    return FarmPoint(
         phase=cell["phase"], workers=params["workers"], batch=params["batch"], units=params.get("units"),
         spin=params["spin_seconds"] if params["unit"] == "spin" else None, style=params["style"], values=values,
+        near=near,
     )  # fmt: skip

@@ -90,13 +90,13 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
 
 def saturation(unit: Uncertain, batch: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:
     """W*: with as many workers the master has no idle time left; infinite where its time may be none."""
+    return combine(lambda t, r, w, o: busy_workers(np.maximum(t * batch + r + w, 0.0), o), unit, rtt, overhead, cost)
 
-    def ratio(t: Floats, r: Floats, w: Floats, o: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            result: Floats = np.maximum(t * batch + r + w, 0.0) / o
-        return result
 
-    return combine(ratio, unit, rtt, overhead, cost)
+def busy_workers(own: Floats, masters: Floats) -> Floats:
+    """How many workers that need `own` seconds a message by themselves keep a master busy that needs `masters`."""
+    found = masters > 0
+    return np.where(found, own / np.where(found, masters, 1.0), np.inf)
 
 
 def metg_waiting(workers: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:
@@ -185,6 +185,10 @@ def karp_flatt(speedup: float, workers: float) -> float:
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
 
 
+MESSAGES_A_CYCLE = 2
+"""Work to a worker, and its results."""
+
+
 @dataclass(frozen=True)
 class Tables:
     """The tables of the 2007 report, of any farm: workers → batch → figure.
@@ -222,10 +226,15 @@ class Tables:
         row = self.seconds[workers]
         return row[batch] - row[self.batches[-1]] if self.batches[-1] in row else None
 
-    def overhead_each(self, workers: int, batch: int) -> float | None:
-        """The same, a message."""
+    def overhead_cycle(self, workers: int, batch: int) -> float | None:
+        """The same by cycles: a batch that goes to a worker, and its results that come back."""
         total = self.overhead(workers, batch)
         return None if total is None else total / self.messages(batch)
+
+    def overhead_message(self, workers: int, batch: int) -> float | None:
+        """The same by messages, of which a cycle has two: as the report of 2007 defines it."""
+        each = self.overhead_cycle(workers, batch)
+        return None if each is None else each / MESSAGES_A_CYCLE
 
     def speedup(self, workers: int, batch: int, base: float | None = None) -> float | None:
         """Against `base` seconds; without it against one worker with the same batch, where that was measured."""

@@ -1,9 +1,10 @@
 """Brown's figures of speedup over processors, from his parameters.
 
 R. G. Brown, Maximizing Beowulf Performance (Annual Linux Showcase 2000), and the chapter on Amdahl's law of his book
-Engineering a Beowulf-style Compute Cluster: Ts = 10 sets the scale, Tp = 10 … 100000 in decades, Tip = 1, and the
-figures differ in Tis = 0, 1, 10. He goes on to communication that grows with N²; that figure's parameters were not to
-be had: it is drawn here with Tis = 1 and the others as before.
+Engineering a Beowulf-style Compute Cluster. The book has Ts = 10, which sets the scale, Tp = 10 … 100000 in decades,
+Tip = 1, and three figures that differ in Tis = 0, 1, 10. In the paper the figures of speedup are those from 2 to 4; the
+last is of communication that grows with N², and contradicts itself: Tis is 10 in its caption, and 1 in its text. Its
+other parameters, and which Tis its figures 2 and 3 have, were not to be had: the book's are drawn.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ class Figure:
 
     Attributes
     ----------
-    published
-        Whether the parameters are his; else they are ours, for his formula.
+    communication
+        Tis.
+    source
+        Where Tis stands: `book`, or the paper's `caption` or `text`.
+    number
+        The figure's number in the paper; None where it is not known.
     """
 
-    number: int
     form: Form
     communication: float
-    published: bool = True
+    source: str = "book"
+    number: int | None = None
 
     def theta(self, work: float) -> Floats:
         """The form's parameters: c = Tp, a = Ts + Tip, b = Tis. Shape (3,)."""
@@ -53,4 +58,8 @@ class Figure:
         return place, float(self.speedup(work, [place])[0])
 
 
-FIGURES = (Figure(1, BROWN, 0.0), Figure(2, BROWN, 1.0), Figure(3, BROWN, 10.0), Figure(4, BROWN_SQUARED, 1.0, False))
+FIGURES = (
+    *(Figure(BROWN, communication) for communication in (0.0, 1.0, 10.0)),
+    Figure(BROWN_SQUARED, 10.0, "caption", 4),
+    Figure(BROWN_SQUARED, 1.0, "text", 4),
+)

@@ -117,7 +117,9 @@ class Fit:
             ratios = {name.removesuffix("_t1"): (v / t1, _quotient(d, below)) for name, (v, d) in names.items()}
             names = {"t1": (t1, below), **ratios}
         elif self.form.name == "amdahl":
-            names["serial_fraction"] = (self.theta[1] / self.theta.sum(), drawn[:, 1] / drawn.sum(axis=1))
+            # A draw without any time has no fraction: it is as wide as one can be.
+            fractions = np.minimum(_quotient(drawn[:, 1], drawn.sum(axis=1)), 1.0)
+            names["serial_fraction"] = (self.theta[1] / self.theta.sum(), fractions)
         names |= self._told_apart()
         return {name: self.interval(float(value), drawn) for name, (value, drawn) in names.items()}
 

@@ -19,7 +19,8 @@ from wulf.report.kit.html import (
 )
 from wulf.report.kit.terminal import ticks
 from wulf.report.kit.trends import Trend, trend_chart
-from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
+from wulf.report.kit.view import Curve, Drawing, Forest, Plot, View, walk
+from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
 
 
@@ -69,6 +70,8 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
                 charts.append(plot_chart(one))
             case Trend():
                 charts.append(trend_chart(one))
+            case Forest():
+                charts.append(forest_chart(one))
             case Drawing():
                 charts.append({**one.make(), "id": one.key})
         if not isinstance(one, str):
@@ -100,6 +103,35 @@ def _series(plot: Plot, curve: Curve) -> dict[str, Any]:
         "dashed": curve.dashed,
         "hover": [_hover(plot, curve, i) for i in range(len(curve.x))],
     }
+
+
+def forest_chart(forest: Forest) -> dict[str, Any]:
+    """A forest for tune.js: one series, or two; what reaches beyond the axis ends there."""
+    inner = {row: one.inner for row, one in enumerate(forest.rows)}
+    outer = {row: one.outer for row, one in enumerate(forest.rows) if one.outer is not None}
+    series = [_spans(forest, forest.inner, inner)] + ([_spans(forest, forest.outer, outer)] if outer else [])
+    return {
+        "kind": "effects", "id": forest.key, "names": [label(row.name, 34) for row in forest.rows],
+        "series": series if forest.rows else [], "xTitle": label(f"{forest.title} [{forest.unit}]", 80),
+    }  # fmt: skip
+
+
+def _spans(forest: Forest, name: str, intervals: Mapping[int, Interval]) -> dict[str, Any]:
+    least, most = forest.axis
+    seen = list(intervals.values())
+    return {
+        "name": label(name), "row": list(intervals), "x": [_within(one.value, least, most) for one in seen],
+        "low": [_within(one.low, least, most) for one in seen],
+        "high": [_within(one.high, least, most) for one in seen],
+        "hover": [
+            hover(forest.rows[row].name, [name, f"{one.value:+.1f} ({one.low:+.1f} … {one.high:+.1f}) {forest.unit}"])
+            for row, one in intervals.items()
+        ],
+    }  # fmt: skip
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return round(min(max(value, least), most), 4)
 
 
 def _positive(value: float) -> float | None:

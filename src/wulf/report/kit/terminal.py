@@ -15,7 +15,7 @@ from wulf.core.names import printable, shortened
 from wulf.core.units import scale_for, show, show_in
 from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
-from wulf.report.kit.textplot import Marked, middle_range, sparkline, text_plot
+from wulf.report.kit.textplot import ForestLine, Marked, middle_range, sparkline, text_forest, text_plot
 from wulf.report.kit.trends import Trend
 from wulf.report.kit.view import (
     Callout,
@@ -24,6 +24,7 @@ from wulf.report.kit.view import (
     Element,
     Fold,
     Footnotes,
+    Forest,
     Note,
     Plot,
     Section,
@@ -49,6 +50,9 @@ GAP = 2
 
 BAR = 19
 """Characters of a drawn interval: odd, so that no difference has a middle."""
+
+LONGEST_NAME, MOST_SPANS = 24, 20
+"""Of a forest: a row's name, and how many rows there are; a page shows them all."""
 
 LONGEST_HEAD = 13
 """Of columns that are alike: a longer head is shortened, rather than that it takes the room of two columns."""
@@ -86,13 +90,11 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             say(console, Text(printable(one.text), style="dim"), indent)
         case Columns():
             _print_table(one, console, indent)
-        case Plot():
-            _print_plot(one, console, indent)
+        case Plot() | Forest() | Trend():
+            _print_drawn(one, console, indent)
         case Footnotes():
             for number, text in enumerate(one.texts, 1):
                 say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
-        case Trend():
-            _print_trend(one, console, indent)
         case Fold() if one.printed:
             print_all(one.body, console, indent)
         case Fold() if one.brief:
@@ -103,6 +105,16 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             _print_section(one, console, indent)
         case Callout():
             _print_callout(one, console, indent)
+
+
+def _print_drawn(one: Plot | Forest | Trend, console: Console, indent: int) -> None:
+    match one:
+        case Plot():
+            _print_plot(one, console, indent)
+        case Forest() if one.rows:
+            _print_forest(one, console, indent)
+        case Trend():
+            _print_trend(one, console, indent)
 
 
 def _print_section(section: Section, console: Console, indent: int) -> None:
@@ -127,7 +139,7 @@ def _is_printed(one: Element | str) -> bool:
     match one:
         case Note():
             return not one.reading
-        case Columns():
+        case Columns() | Forest():
             return bool(one.rows)
         case Fold():
             return any(map(_is_printed, one.body)) if one.printed else bool(one.brief)
@@ -236,6 +248,20 @@ def _print_trend(trend: Trend, console: Console, indent: int) -> None:
     say(console, Text.assemble(bars, "  ", (scale, "dim")), indent)
     if marks:
         console.print(Text(" " * indent + marks, style="bold"), highlight=False, soft_wrap=True)
+
+
+def _print_forest(forest: Forest, console: Console, indent: int) -> None:
+    spans = [
+        ForestLine(shortened(printable(row.name), LONGEST_NAME), row.inner.value, *(
+            (one.low, one.high) for one in (row.inner, row.outer or row.inner)
+        ))
+        for row in forest.rows[:MOST_SPANS]
+    ]  # fmt: skip
+    console.print()
+    for line in text_forest(spans, forest.axis, forest.unit, min(console.width, 100) - indent):
+        console.print(Text(" " * indent + line), soft_wrap=True)
+    wide = f"  ─ {forest.outer}" if any(row.outer for row in forest.rows) else ""
+    say(console, Text(printable(f"{forest.title}:  ━ {forest.inner}{wide}"), style="dim"), indent)
 
 
 def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:

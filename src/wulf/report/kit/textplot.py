@@ -50,6 +50,52 @@ def text_plot(
     return [line.rstrip() for line in [*lines, *_under(across, x_ticks, margin, width - margin - 1)]]
 
 
+@dataclass(frozen=True)
+class ForestLine:
+    """A row of a forest: its name, the value, an interval, and a wider one or the same again."""
+
+    name: str
+    value: float
+    inner: tuple[float, float]
+    outer: tuple[float, float]
+
+
+def text_forest(spans: Sequence[ForestLine], axis: tuple[float, float], unit: str, width: int = 78) -> list[str]:
+    """Values `●` with intervals `━` and wider ones `─` on a linear axis, where 0 has a line; cut at the axis' ends.
+
+    Parameters
+    ----------
+    axis
+        Its ends, with 0 between them; finite.
+    width
+        Of a line, names included.
+    """
+    margin = max(len(span.name) for span in spans) + 1
+    cells = max(10, width - margin)
+    low, high = axis
+    step = (high - low) / (cells - 1) or 1.0
+
+    def at(value: float) -> int:
+        return round((min(max(value, low), high) - low) / step)
+
+    lines = []
+    for span in spans:
+        row = [" "] * cells
+        row[at(0.0)] = "│"
+        for (start, end), mark in ((span.outer, "─"), (span.inner, "━")):
+            row[at(start) : at(end) + 1] = mark * (at(end) - at(start) + 1)
+        row[at(span.value)] = "●"
+        lines.append(f"{span.name:<{margin}}{''.join(row)}".rstrip())
+    labels = [(at(value), f"{value:+.3g} {unit}" if value else "0") for value in (low, 0.0, high)]
+    text, free = [" "] * cells, 0
+    for place, label in labels:
+        start = min(max(0, place - len(label) // 2), cells - len(label))
+        if start >= free:
+            text[start : start + len(label)] = label
+            free = start + len(label) + 1
+    return [*lines, " " * margin + "".join(text).rstrip()]
+
+
 def _drawable(x: float, y: float) -> bool:
     return isfinite(x) and isfinite(y) and x > 0 and y > 0
 

@@ -173,6 +173,46 @@ class Plot(Element):
     x_words: Mapping[float, str] = field(default_factory=dict)
 
 
+WIDEST = 4.0
+"""Times the largest value of a forest: intervals that reach further are cut, and their ends stand in the table."""
+
+
+class ForestRow(NamedTuple):
+    """A value with its interval, and a wider one of the same value where there is one."""
+
+    name: str
+    inner: Interval
+    outer: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Forest(Element):
+    """Values with their intervals below each other, on one axis.
+
+    Attributes
+    ----------
+    inner, outer
+        What the two intervals of a row are.
+    """
+
+    kind: ClassVar[str] = "forest"
+    scripts = ("tune.js",)
+    key: str
+    rows: Sequence[ForestRow]
+    title: str
+    inner: str
+    outer: str = ""
+    unit: str = "%"
+
+    @property
+    def axis(self) -> tuple[float, float]:
+        """From where to where it is drawn: with 0, and no further than is to be seen beside the values."""
+        values = [abs(row.inner.value) for row in self.rows]
+        reach = WIDEST * max(values, default=0.0) or 1.0
+        ends = [end for row in self.rows for one in (row.inner, row.outer or row.inner) for end in (one.low, one.high)]
+        return max(-reach, min([0.0, *ends])), min(reach, max([0.0, *ends]))
+
+
 @dataclass(frozen=True)
 class Drawing(Element):
     """A chart that pages alone have; what it shows stands in tables, too.

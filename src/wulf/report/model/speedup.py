@@ -91,7 +91,7 @@ def _parameters(one: Fit) -> Section:
     rows = []
     for name, value in one.parameters.items():
         unit = "1" if name in _RATIOS else "s"
-        rows.append([words[name][0], words[name][1], _value(value.value, unit), _range(value, unit)])
+        rows.append([words[name][0], words[name][1], _value(value.value, unit), interval_text(value, unit)])
     lines = []
     if one.form.name.startswith("brown") and one.serial is None:
         lines.append("Ts and Tip can't be told apart without a run of the serial program: a = Ts + Tip.")
@@ -109,13 +109,13 @@ def _peak(one: Fit) -> Section:
     peak = one.peak
     if isfinite(peak.workers.value):
         lines.append(
-            f"Fastest at N* = {_value(peak.workers.value, '1')} workers ({_range(peak.workers, '1')}), "
-            f"S = {_value(peak.speedup.value, '1')} ({_range(peak.speedup, '1')})."
+            f"Fastest at N* = {_value(peak.workers.value, '1')} workers ({interval_text(peak.workers, '1')}), "
+            f"S = {_value(peak.speedup.value, '1')} ({interval_text(peak.speedup, '1')})."
         )
         if peak.workers.value > SUPPORTED * most:
             lines.append("That is beyond what the data support.")
     else:
-        ends = f"S stays below {_value(peak.speedup.value, '1')} ({_range(peak.speedup, '1')})"
+        ends = f"S stays below {_value(peak.speedup.value, '1')} ({interval_text(peak.speedup, '1')})"
         lines.append(f"No peak: more workers never make it slower in this form; {ends}.")
     return Section("What limits it", lines)
 
@@ -139,7 +139,7 @@ def _points(study: Study) -> Section:
         row = [f"{n:g}", show_in(mean, divisor)]
         if chosen is not None:
             fitted, gain = chosen.time(n), chosen.speedup(n)
-            row += [show_in(fitted.value, divisor), _range(gain, "1"), f"{gain.value / n:.0%}"]
+            row += [show_in(fitted.value, divisor), interval_text(gain, "1"), f"{gain.value / n:.0%}"]
         fraction = fractions.get(n)
         row.append("–" if fraction is None else f"{fraction.value:.2%} {_spread(fraction)}".strip())
         rows.append(row)
@@ -161,18 +161,12 @@ def _predictions(study: Study, at: Sequence[float]) -> Section:
     rows = []
     for n in at:
         seconds, gain = study.predict(n), study.speedup(n)
-        beyond = "" if study.supported(n) else "! not supported by data"
-        rows.append(
-            [
-                f"{n:g}",
-                _value(seconds.value, "s"),
-                _range(seconds, "s"),
-                _value(gain.value, "1"),
-                _range(gain, "1"),
-                beyond,
-            ]
-        )
+        figures = [f"{n:g}", _value(seconds.value, "s"), interval_text(seconds, "s")]
+        figures += [_value(gain.value, "1"), interval_text(gain, "1")]
+        rows.append([*figures, "" if study.supported(n) else "! not supported by data"])
     heads = ["workers", "time", "interval", "speedup", "interval", ""]
+    if not any(row[-1] for row in rows):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     names = " and ".join(TITLES[name] for name in study.alike)
     return Section("Predicted", [f"The intervals reach over {names}."], Columns(heads, rows))
 
@@ -230,7 +224,7 @@ def _method(study: Study) -> str:
     source = "repeated runs" if study.times.noise is not None else "the fit's residuals, as no run was repeated"
     return (
         "Weighted non-negative least squares; intervals by bootstrap of relative errors, from "
-        f"{source}, and of what launches may add; they cover in 93\u00a0% of simulated campaigns or more "
+        f"{source}, and of what launches may add; they cover in 93 % of simulated campaigns or more "
         f"(docs/models.md). A form is told apart where it is worse in {TOLD_APART:.0%} of draws; means miss it where "
         f"the runs' noise does as much in {MISFIT_LEVEL:.0%}."
     )
@@ -240,7 +234,7 @@ def _value(value: float, unit: str) -> str:
     return "∞" if value == inf else show(value, unit)
 
 
-def _range(one: Interval, unit: str) -> str:
+def interval_text(one: Interval, unit: str) -> str:
     """Both ends; an end without bound is told as such."""
     if one.high == inf:
         return "no bound" if one.low == inf else f"over {show(one.low, unit)}"

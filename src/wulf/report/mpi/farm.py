@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from math import isfinite
 
 from wulf.core.records import Record
-from wulf.core.units import scale_for, show, show_in, show_interval
+from wulf.core.units import show, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import Uncertain
-from wulf.model.farm.costs import MasterCost, Tables, refuted
+from wulf.model.farm.costs import MasterCost, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
-from wulf.report.kit.view import Cell, Columns, Element, Fold, Note, Section, SideBySide
+from wulf.report.kit.view import Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.farm_tables import farm_tables
 from wulf.report.mpi.operations import figure_table
 from wulf.stats.estimates import Interval
 from wulf.store.run import Run
-
-Figure = Callable[[Tables, int, int], float | None]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One of the report's tables."""
-
-    title: str
-    unit: str
-    figure: Figure
-
-
-KINDS = (
-    Kind("Time", "s", lambda tables, workers, batch: tables.seconds[workers].get(batch)),
-    Kind("Messages a second at the master", "Hz", lambda tables, workers, batch: tables.rate(workers, batch)),
-    Kind("Time a message at the master", "s", lambda tables, workers, batch: tables.message_time(workers, batch)),
-    Kind("Overhead against the largest batch", "s", lambda tables, w, batch: tables.overhead(w, batch)),
-    Kind("Overhead a message", "s", lambda tables, workers, batch: tables.overhead_each(workers, batch)),
-    Kind("Speedup against one worker", "1", lambda tables, workers, batch: tables.speedup(workers, batch)),
-)
 
 PHASES = (FARM, METG)
 METRICS = ("seconds", "message_time", "efficiency")
@@ -65,7 +44,7 @@ def farm_section(run: Run) -> list[Section]:
     told = any(finding.kind == "farm" for finding in run.findings)
     body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
     body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
-    body += [table for kind in KINDS for table in _table(kind, study.tables)]
+    body += [*near_section(study), *farm_tables(study.tables, theirs)]
     figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]
     body += [Fold("All figures with their intervals", [figure_table(figures)], printed=False)] if figures else []
     return [Section("Farm", () if told else sentences(study), key="farm", link="Farm", body=body)]
@@ -76,35 +55,27 @@ def _name(record: Record) -> str:
     return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}"
 
 
-def _table(kind: Kind, tables: Tables) -> list[Section]:
-    theirs = published().tables
-    ours = _values(kind, tables)
-    if not any(value for row in ours.values() for value in row.values()):
+def near_section(study: FarmStudy) -> list[Section]:
+    """What a message costs by where its worker is; none where no run said so."""
+    rows = [
+        (place, str(workers), *_cells(trip), *_cells(overhead))
+        for place, (workers, trip, overhead) in study.near.items()
+    ]
+    if not rows:
         return []
-    divisor, unit = _scale(kind, ours)
-    other_divisor, other_unit = _scale(kind, _values(kind, theirs))
-    rows: list[tuple[str | Cell, ...]] = []
-    for workers, row in ours.items():
-        rows.append((str(workers), *(show_in(row.get(batch), divisor) for batch in tables.batches)))
-        if workers in theirs.seconds:
-            known = _values(kind, theirs)[workers]
-            cells = [f"2007 {other_unit}".rstrip(), *(show_in(known.get(b), other_divisor) for b in tables.batches)]
-            rows.append(tuple(Cell(cell, "dim") for cell in cells))
-    table = Columns(["workers", *(f"batch {batch}" for batch in tables.batches)], rows, alike=True)
-    return [Section(f"{kind.title}{f' ({unit})' if unit else ''}", table=table)]
+    heads = ["from the master", "workers", "round trip", "95 % interval", "o_w", "95 % interval"]
+    small = [
+        "Round trip: of an empty batch. o_w: a worker's time a message that is neither work nor waiting. The master's "
+        "own time isn't split: it reads no clock for each message."
+    ]
+    if len(rows) == 1:
+        small.insert(0, "All workers are equally near.")
+    return [Section("By the place of the worker", table=Columns(heads, rows), small=small)]
 
 
-def _values(kind: Kind, tables: Tables) -> dict[int, dict[int, float | None]]:
-    return {
-        workers: {batch: kind.figure(tables, workers, batch) for batch in row}
-        for workers, row in tables.seconds.items()
-    }
-
-
-def _scale(kind: Kind, values: dict[int, dict[int, float | None]]) -> tuple[float, str]:
-    """One unit for all of a table, in which its largest figure reads well."""
-    known = [abs(value) for row in values.values() for value in row.values() if value]
-    return scale_for(max(known), kind.unit) if known else (1.0, kind.unit)
+def _cells(figure: Uncertain) -> tuple[str, str]:
+    one = figure.interval()
+    return show(one.value, "s"), show_interval(one.low, one.high, "s")
 
 
 def study_lines(run: Run) -> list[str]:
@@ -121,6 +92,7 @@ def sentences(study: FarmStudy) -> list[str]:
 def _sentences(study: FarmStudy) -> Iterator[str]:
     if study.cost is not None:
         yield _cost_sentence(study.cost, study.workers)
+    yield from _times_sentences(study)
     if study.rtt is not None and study.overhead is not None:
         yield (
             f"An empty batch goes there and back in {_with(study.rtt, 's')}; a worker spends "
@@ -145,6 +117,24 @@ def _cost_sentence(cost: MasterCost, workers: int) -> str:
             f" The line misses the means by {cost.misfit**0.5:.1f} times their error: the intervals are as much wider."
         )
     return text
+
+
+def _times_sentences(study: FarmStudy) -> Iterator[str]:
+    """The master's time by the seconds of all cells, which its own clock can refute."""
+    times = study.times
+    if times is None or times.best is None:
+        return
+    batch = times.times.batches[0]
+    found = times.service(batch)
+    titles = " or ".join(repr(times.fits[name].form.title) for name in times.alike)
+    text = f"By the times of all runs alone o is {_interval(found, 's')} with batches of {batch} (form: {titles})"
+    if study.cost is None:
+        yield f"{text}."
+        return
+    if refuted(_not_negative(study.cost.at(batch).interval()), found):
+        yield f"{text}, which the master's clock refutes: workers wait for something else, too."
+    else:
+        yield f"{text}, which the master's clock does not refute."
 
 
 def _not_negative(one: Interval) -> Interval:

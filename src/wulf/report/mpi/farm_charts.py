@@ -10,7 +10,7 @@ import numpy as np
 from wulf.core.units import show, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import combine, mean_of
-from wulf.model.farm.study import Point
+from wulf.model.farm.study import FarmPoint
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
 from wulf.report.kit.view import Drawing, Section
 from wulf.stats.intervals import least_samples, median_interval
@@ -32,10 +32,10 @@ class FarmChart:
     title: str
     unit: str
     axes: tuple[str, str]
-    points: Sequence[Point]
-    name: Callable[[Point], str]
-    place: Callable[[Point], Place]
-    figures: Callable[[Point], Figures]
+    points: Sequence[FarmPoint]
+    name: Callable[[FarmPoint], str]
+    place: Callable[[FarmPoint], Place]
+    figures: Callable[[FarmPoint], Figures]
 
     def section(self) -> Section:
         """On the page."""
@@ -84,7 +84,7 @@ def farm_charts(run: Run) -> list[FarmChart]:
     return [chart for chart in found if chart.points]
 
 
-def _of(point: Point) -> Sequence[float]:
+def _of(point: FarmPoint) -> Sequence[float]:
     return point.values.get("efficiency" if point.phase == METG else "seconds", ())
 
 

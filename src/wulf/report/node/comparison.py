@@ -18,6 +18,7 @@ from wulf.report.node.machines import (
     machine_lines,
     machine_rows,
 )
+from wulf.report.node.overlays import overlay_sections
 from wulf.report.node.sweeps import SCRIPTS
 from wulf.store.run import Run
 
@@ -45,12 +46,12 @@ def machines_of_run(run: Run) -> list[Machine]:
     ]
 
 
-def machines_view(these: MachineComparison) -> View:
-    """The report of `wulf compare --machines`."""
+def machines_view(these: MachineComparison, *, curves: bool = True) -> View:
+    """The report of `wulf compare --machines`; `curves`: with what was swept, too."""
     return View(
         title=f"wulf compare --machines: {', '.join(one.name for one in these.machines)}",
         headline=f"{plural(len(these.machines), 'machine')} in {plural(len(these.rows), 'row')}",
-        sections=[machines_section(these)],
+        sections=[machines_section(these), *(overlay_sections(these.machines) if curves else ())],
     )
 
 

@@ -9,22 +9,24 @@ from typing import Any
 
 from wulf.core.records import Verdict
 from wulf.core.units import scale_for, show, show_in
-from wulf.measure.node.machines import WORK, Machine, common_rows
+from wulf.measure.engine.probes import APP
+from wulf.measure.node.machines import RUN, Machine, common_rows, work_of
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.view import Cell
 from wulf.stats.estimates import PointEstimate
 
 CHOSEN = (
-    "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",
-    "cpu.fma.double.all", "mem.l1.latency", "mem.l2.latency", "mem.l3.latency", "mem.random.latency", "mem.triad",
-    "mem.triad.all", "os.syscall.null", "os.process.fork", "os.context.2p.0k", "net.pipe.latency", "net.tcp.latency",
+    "cpu.int.add", "cpu.int.div", "cpu.float.add", "cpu.float.mul", "cpu.float.div", "cpu.double.add",
+    "cpu.double.mul", "cpu.double.div", "cpu.fma.double", "cpu.fma.double.all", "mem.l1.latency", "mem.l2.latency",
+    "mem.l3.latency", "mem.random.latency", "mem.triad", "mem.triad.all", "os.syscall.null", "os.process.fork",
+    "os.context.2p.0k", "net.pipe.latency", "net.tcp.latency",
 )  # fmt: skip
 """Rows that are compared where nobody chose any: of each part of a machine the one that speaks for it."""
 
 COST_SCALES = {
-    "s": (1e6, "per Mop/s"), "Hz": (1e6, "per Mop/s"), "B/s": (1e9, "per GB/s"), "flop/s": (1e9, "per Gflop/s"),
+    "operation": (1e6, "per Mop/s"), "byte": (1e9, "per GB/s"), "flop": (1e9, "per Gflop/s"), RUN: (1.0, "per run/s"),
 }  # fmt: skip
-"""Unit → (so many a second, in words): what a cost is the price of. Nobody pays for one a second."""
+"""Work → (so many a second, in words): what a cost is the price of. Nobody pays for one operation a second."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,18 @@ class Aspect:
     words: str
     ask: Callable[[Machine, str], PointEstimate | None]
 
-    def named(self, unit: str) -> str:
-        """`time per byte`, `cycles per flop`, `price per GB/s`: of rows recorded in that unit."""
-        work = WORK.get(unit, "operation")
-        return {"time": f"time per {work}", "cycles": f"cycles per {work}", "cost": f"price {COST_SCALES[unit][1]}"}[
-            self.key
-        ]
+    def named(self, work: str) -> str:
+        """`time per byte`, `cycles per flop`, `price per GB/s`."""
+        words = {"time": f"time per {work}", "cycles": f"cycles per {work}", "cost": f"price {COST_SCALES[work][1]}"}
+        return words[self.key]
 
-    def scale(self, least: float, unit: str) -> tuple[float, str]:
+    def scale(self, least: float, work: str) -> tuple[float, str]:
         """Divisor and name of the unit in which a line reads best whose least figure that is."""
         if self.key == "cost":
-            return 1 / COST_SCALES[unit][0], ""
+            return 1 / COST_SCALES[work][0], ""
         if self.key == "cycles":
-            return 1.0, ""
+            divisor, name = scale_for(least, "Hz") if work == RUN else (1.0, "")
+            return divisor, name.removesuffix("Hz")
         return (1e-12, "ps") if least < LEAST_NANOSECONDS else scale_for(least, "s")
 
 
@@ -88,9 +89,9 @@ class MachineComparison:
         """What people call a row."""
         return self.titles.get(row, row)
 
-    def unit(self, row: str) -> str:
-        """The unit in which the machines recorded a row."""
-        return next((machine.rows[row].unit for machine in self.machines if row in machine.rows), "s")
+    def work(self, row: str) -> str:
+        """What a row's time is of."""
+        return next((work_of(machine.rows[row]) for machine in self.machines if row in machine.rows), "operation")
 
     @property
     def views(self) -> list[Aspect]:
@@ -103,8 +104,13 @@ class MachineComparison:
 
 
 def beside(machines: Sequence[Machine], titles: Mapping[str, str], wanted: Sequence[str] = ()) -> MachineComparison:
-    """The machines with the wanted rows, else with those of `CHOSEN` that were measured, else with what all have."""
-    return MachineComparison(machines, common_rows(machines, wanted or CHOSEN), titles)
+    """The machines with the wanted rows, else with programs and those of `CHOSEN`, else with what all have."""
+    return MachineComparison(machines, common_rows(machines, wanted or (*programs(machines), *CHOSEN)), titles)
+
+
+def programs(machines: Sequence[Machine]) -> list[str]:
+    """The rows that are figures of programs."""
+    return list(dict.fromkeys(name for one in machines for name, record in one.rows.items() if record.probe == APP))
 
 
 def machine_rows(these: MachineComparison) -> list[tuple[str | Cell, ...]]:
@@ -112,7 +118,7 @@ def machine_rows(these: MachineComparison) -> list[tuple[str | Cell, ...]]:
     return [
         (
             Cell(these.title(row), title=row),
-            Cell(view.named(these.unit(row)), "dim"),
+            Cell(view.named(these.work(row)), "dim"),
             *(_cell(these, view, row, machine, best) for machine in these.machines),
         )
         for row in these.rows
@@ -125,7 +131,7 @@ def _cell(these: MachineComparison, view: Aspect, row: str, machine: Machine, be
     figure = view.ask(machine, row)
     if figure is None:
         return Cell("–", "dim", small=[_why(machine, row, view)])
-    divisor, unit = view.scale(best, these.unit(row))
+    divisor, unit = view.scale(best, these.work(row))
     text, interval = figure_text(figure, divisor, unit), figure_interval(figure, divisor)
     is_best = len(these.machines) > 1 and figure.value == best
     return Cell(f"{text} ★" if is_best else text, "strong" if is_best else "", small=[interval] if interval else [])
@@ -194,11 +200,11 @@ def _series(these: MachineComparison, view: Aspect, machine: Machine, rows: Sequ
 
 def _hover(these: MachineComparison, view: Aspect, machine: Machine, row: str, share: PointEstimate) -> str:
     figure = view.ask(machine, row)
-    divisor, unit = view.scale(these.best(view, row) or 1.0, these.unit(row))
+    divisor, unit = view.scale(these.best(view, row) or 1.0, these.work(row))
     interval = figure_interval(figure, divisor)
     lines = [
         these.title(row),
-        f"{view.named(these.unit(row))}: {figure_text(figure, divisor, unit)}",
+        f"{view.named(these.work(row))}: {figure_text(figure, divisor, unit)}",
         f"interval {interval}" if interval else "without an interval",
         "the best" if share.value == 1 else f"{share.value:.3g} times the best",
     ]
@@ -220,7 +226,7 @@ def json_rows(these: MachineComparison) -> list[dict[str, Any]]:
         {
             "machine": machine.name,
             "row": row,
-            "work": WORK.get(these.unit(row), "operation"),
+            "work": these.work(row),
             "clock": machine.clock,
             "price": machine.price,
             **{view.key: _plain(view.ask(machine, row)) for view in VIEWS},
@@ -238,7 +244,8 @@ def footnote(machines: Sequence[Machine]) -> str:
     """How to read the table."""
     price = "" if any(machine.price for machine in machines) else " Give prices for the cost: `--price n1=2490`."
     several = " The best of a line is marked." if len(machines) > 1 else ""
+    own = " A program's cycles are by the clock rate that `wulf node` measured." if programs(machines) else ""
     return (
-        f"Cycles are time × the clock rate measured beside it.{several} Nothing here is a test: `wulf compare` without "
-        f"--machines tests two runs.{price}"
+        f"Cycles are time × the clock rate measured beside it.{own}{several} Nothing here is a test: `wulf compare` "
+        f"without --machines tests two runs.{price}"
     )

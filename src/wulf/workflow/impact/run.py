@@ -65,6 +65,8 @@ class ImpactRequest:
         A pattern for what of the output must be the same in both arms.
     profile
         Whether a run of each arm is profiled.
+    domain
+        Of the application; None where nobody has said it.
     """
 
     application: AppRequest
@@ -78,6 +80,7 @@ class ImpactRequest:
     blocks: int = BLOCKS
     delta: float = DELTA
     seed: int = 0
+    domain: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
     told, stand, more = carried(inventory, request, writer, watch)
     found = impact_of(stand.measure.visits, stand.measure.quantities, blocks=request.blocks, delta=request.delta)
     result = {
-        "run": writer.id, "nodes": list(inventory.names), "application": stand.ready.command,
+        "run": writer.id, "nodes": list(inventory.names), "application": stand.ready.command, "domain": request.domain,
         "ranks": stand.ready.ranks, "mpi": stand.ready.mpi.title if stand.ready.mpi else None,
         "blocks": request.blocks, "seed": request.seed, "delta": request.delta, **stand.about, **more,
         **impact_object(found, told, stand.measure.profiles),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 
 from wulf.core.errors import UsageError
-from wulf.core.given import Unreadable, text_of
 from wulf.core.records import Param, Record
 from wulf.report.kit.figures import usable
 from wulf.store.run import Run
+from wulf.workflow.model.csv_table import CsvTable, read_csv
 
 WORKERS = ("workers", "ranks")
 SECONDS = "seconds"
+BATCH = "batch"
 COLUMNS = (*WORKERS, SECONDS, "replicate")
 
 SERIAL = "serial"
@@ -53,69 +51,30 @@ def from_csv(path: Path) -> Given:
     UsageError
         The file can't be read, a column is missing or unknown, or a line is wrong: which, and why.
     """
-    try:
-        text = text_of(path)
-    except Unreadable as error:
-        raise UsageError(f"can't read {path}: {error}", "give a CSV file: workers,seconds") from error
-    try:
-        lines = list(enumerate(csv.reader(io.StringIO(text)), 1))
-    except csv.Error as error:
-        raise UsageError(f"{path} is no table: {error}", "give a CSV file: workers,seconds") from error
-    rows = [(number, [cell.strip() for cell in row]) for number, row in lines if "".join(row).strip()]
-    rows = [(number, row) for number, row in rows if not row[0].startswith("#")]
-    if not rows:
-        raise UsageError(f"{path} is empty", "its first line names the columns: workers,seconds")
-    workers, seconds = _columns(path, *rows[0])
+    table = read_csv(path, "workers,seconds")
+    workers = _columns(table)
     found: dict[float, list[float]] = {}
     serial: list[float] = []
-    for number, row in rows[1:]:
-        if len(row) != len(rows[0][1]):
-            _wrong(path, number, f"{len(row)} columns, where the first line names {len(rows[0][1])}")
-        time = _number(path, number, SECONDS, row[seconds], 0.0)
-        if row[workers].lower() == SERIAL:
+    for line in table.lines:
+        time = line.number_of(SECONDS)
+        if line.text(workers).lower() == SERIAL:
             serial.append(time)
         else:
-            found.setdefault(_count(path, number, row[workers]), []).append(time)
+            found.setdefault(float(line.count(workers)), []).append(time)
     if not found:
         raise UsageError(f"{path} has no line with a number of workers", "a line is, for example: 4,12.5")
     return Given(found, serial, str(path))
 
 
-def _columns(path: Path, number: int, heads: Sequence[str]) -> tuple[int, int]:
-    """Where workers and seconds stand."""
-    names = [head.lower() for head in heads]
-    unknown = [head for head, name in zip(heads, names, strict=True) if name not in COLUMNS]
-    doubled = next((name for name in names if names.count(name) > 1), None)
-    here = [name for name in names if name in WORKERS]
-    if unknown or doubled or len(here) != 1 or SECONDS not in names:
-        why = (
-            f"column {unknown[0]!r} is not known" if unknown
-            else f"column {doubled!r} stands there twice" if doubled
-            else "the columns workers and seconds are both needed"
-        )  # fmt: skip
-        _wrong(path, number, why, f"the first line names the columns: {', '.join(COLUMNS)}")
-    return names.index(here[0]), names.index(SECONDS)
-
-
-def _count(path: Path, number: int, text: str) -> float:
-    value = _number(path, number, "workers", text, 0.0)
-    if not value.is_integer():
-        _wrong(path, number, f"{text} workers is no whole number")
-    return value
-
-
-def _number(path: Path, number: int, name: str, text: str, above: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        _wrong(path, number, f"{name} is {text!r}, which is no number")
-    if not isfinite(value) or value <= above:
-        _wrong(path, number, f"{name} is {text}, which is not above {above:g}")
-    return value
-
-
-def _wrong(path: Path, number: int, why: str, next_step: str = "put the line right") -> None:
-    raise UsageError(f"{path}, line {number}: {why}", next_step)
+def _columns(table: CsvTable) -> str:
+    """What the column of workers is called."""
+    if BATCH in table.heads:
+        table.refuse(f"column {BATCH!r} is not known", "`wulf model farm` takes a table of workers and batches")
+    table.check_known(COLUMNS)
+    here = [name for name in table.heads if name in WORKERS]
+    if len(here) != 1 or SECONDS not in table.heads:
+        table.refuse("the columns workers and seconds are both needed", table.naming(COLUMNS))
+    return here[0]
 
 
 def from_run(run: Run, metric: str | None = None, params: Mapping[str, str] | None = None) -> Given:

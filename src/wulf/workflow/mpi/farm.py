@@ -41,7 +41,7 @@ class Farm(RanksStudy):
     together = True
 
     def __init__(self, given: Conditions, launch: Launch, design: Design, search: bool = False) -> None:
-        super().__init__(given, launch, PROBE)
+        super().__init__(given, fitting_launch(launch, design.threads), PROBE)
         self._design, self._search = design, search
 
     def shared(self, probe: Probe) -> Sequence[Cell]:
@@ -75,6 +75,11 @@ class Farm(RanksStudy):
     def _point(self, number: int, spin: float, *, within: bool = False) -> Cell:
         params = self._design.metg(spin, METG_SECONDS)
         return self.ranks.cell(number, mpi_probe(), PROBE, params, METG, within=within)
+
+
+def fitting_launch(launch: Launch, threads: int) -> Launch:
+    """The same; ranks of several threads are not bound, since these would take turns on a core."""
+    return launch if threads == 1 else replace(launch, spec=replace(launch.spec, bind="none"))
 
 
 def _fitting(cell: Cell) -> Cell:

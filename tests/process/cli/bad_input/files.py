@@ -170,8 +170,12 @@ network = "own"
 bytes = 8192
 parts = { parallel = 1000, serial = 5, communication = 0.1 }
 """
+FARM = b"workers,batch,seconds,units\nserial,1,8,900\n1,1,8.1,900\n2,1,4.2,900\n1,9,8,900\n2,9,4,900\n3,9,2.9,900\n"
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
+MIX = b'jobs_per_month = 1200\n[shares]\nclimate = 0.5\n"molecular dynamics" = 0.25\n'
+DOMAINS = b'[programs]\n"wrf*" = "climate"\n[accounts]\n"bio*" = "phylogenetics"\n'
+JOBS = b"JobName|Account|CPUTimeRAW|Elapsed|State\nwrf|met|7200|01:00:00|COMPLETED\nx|bio|60|00:30|FAILED\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
 TOPOLOGY = b'{"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 12.5e9, "positions": {"random": 7}}'
 TUNED = b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,1500,8,1,9\noff,9000,9,1,9\non,9000,6,1,9\n"
@@ -226,7 +230,11 @@ def documents(folder: Path) -> Iterator[Document]:
         yield Document("design's times", words, name, kind, content, others={"f.toml": PARTS})
     power = ("cost", "--power-log", "f.csv", "--gflops", "100", "--price", "1000", "--job-seconds", "2")
     yield Document("power log", power, "f.csv", "text", POWER)
+    yield Document("mix", ("impacts", "--mix", "f.toml"), "f.toml", "toml", MIX, runs)
+    yield Document("domains", ("impacts", "--domains", "f.toml"), "f.toml", "toml", DOMAINS, runs)
+    yield Document("accounting", ("impacts", "--sacct", "f", "--json"), "f", "text", JOBS, runs)
     yield Document("times", ("model", "speedup", "f.csv"), "f.csv", "text", TIMES)
+    yield Document("farm", ("model", "farm", "f.csv"), "f.csv", "text", FARM)
     yield Document("network", ("networks", "show", "./f.toml"), "f.toml", "toml", THIS.encode())
     switches = ("predict", "trace", "--topology", "f.json", "--engine", "b", "--draws", "39")
     yield Document("topology", switches, "f.json", "json", TOPOLOGY, trace)

@@ -25,6 +25,7 @@ BASES: Mapping[str, tuple[str, ...]] = {
     "lab power-on": ("n1",),
     "lab set": ("n1",),
     "mpi install": ("openmpi",),
+    "model farm": ("farm.csv",),
     "model speedup": ("times.csv",),
     "networks show": ("gigabit",),
     "predict": ("trace",),

@@ -34,7 +34,7 @@ READERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "layers": (("report", "layers"),),
     "hpcc": (("report", "hpcc"),),
     "tune": (("report", "tune"), ("tune", "export", "tune", "--format", "shell"), ("tune", "verify", "tune")),
-    "impact": (("report", "impact"),),
+    "impact": (("report", "impact"), ("impacts", "impact")),
     "search": (("report", "search"),),
 }  # fmt: skip
 """Command → who reads its run."""

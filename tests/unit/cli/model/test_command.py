@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.workflow.model.test_roofline import FULL
+from tests.unit.workflow.model.test_traces import traced
 from tests.wording import lacking
 from wulf.cli.model import command as model_command
 from wulf.cli.model.command import command
@@ -47,9 +48,17 @@ def test_json_and_page(times: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert page.read_text().startswith("<!doctype html>")
 
 
+def test_traces_tell_browns_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [traced(tmp_path / f"of{n}", n) for n in (1, 2, 4, 8)]
+    found = json.loads(run(capsys, "speedup", *names, "--json"))
+    assert found["parameters"]["tp"]["value"] == pytest.approx(10, rel=1e-3)
+    assert "traces of 8 ranks tell Ts + Tp/N" in " ".join(run(capsys, "speedup", names[-1]).split())
+
+
 def test_browns_figures(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(run(capsys, "speedup", "--brown", "--json"))
-    assert [figure["tis"] for figure in found["figures"]] == [0, 1, 10, 1]
+    assert [figure["tis"] for figure in found["figures"]] == [0, 1, 10, 10, 1]
+    assert [figure["figure"] for figure in found["figures"]] == [None, None, None, 4, 4]
     assert found["figures"][1]["curves"][3] == {
         "tp": 10000,
         "peak": pytest.approx(100),
@@ -64,6 +73,9 @@ def test_browns_figures(capsys: pytest.CaptureFixture[str]) -> None:
         (["speedup", "TIMES", "--from", "last"], "from a table or from a run"),
         (["speedup", "TIMES", "--metric", "seconds"], "choose from a run"),
         (["speedup", "TIMES", "--brown"], "--brown draws his figures"),
+        (["speedup", "TIMES", "a"], "is a table, which stands alone"),
+        (["speedup", "a", "b", "--serial", "1"], "--serial is not for traces"),
+        (["speedup", "a", "--from", "last"], "--from is not for traces"),
         (["roofline", "--node", "n1"], "--node chooses from a run"),
         (["loggp", "--subject", "n1>n2"], "--subject chooses from a run"),
         (["loggp", "n1", "n2", "--from", "last"], "--from names a run that was"),

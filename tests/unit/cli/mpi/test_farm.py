@@ -36,11 +36,23 @@ def test_there_are_as_many_ranks_as_the_most_workers_need(monkeypatch: pytest.Mo
 
 def test_more_ranks_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     options, given = asked(
-        monkeypatch, "--ranks", "12", "--unit", "spin", "--spin-seconds", "1e-4", "--style", "plain", "--units", "50"
+        monkeypatch,
+        "--ranks",
+        "12",
+        "--unit",
+        "spin",
+        "--spin-seconds",
+        "1e-4",
+        "--style",
+        "plain",
+        "--units",
+        "50",
+        "--threads",
+        "3",
     )
     assert options["ranks"] == 12
     work = {"unit": "spin", "spin_seconds": 1e-4}
-    assert given == {"design": Design((1, 3, 7), (1, 2, 4, 10, 100), 50, work, "plain"), "search": False}
+    assert given == {"design": Design((1, 3, 7), (1, 2, 4, 10, 100), 50, work, "plain", 3), "search": False}
 
 
 @pytest.mark.parametrize("workers", ["0", "1,x", "", "-1", "1.5", "9" * 5000])

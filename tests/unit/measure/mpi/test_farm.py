@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.unit.measure.make_farm import DESIGN, UNIT, farm_run
+import pytest
+
+from tests.unit.measure.make_farm import DESIGN, OVERHEAD, RTT, UNIT, WOBBLE, farm_run
 from wulf.measure.mpi.farm import Design, expected_seconds, points_of
 from wulf.measure.mpi.probes import mpi_probe
 
@@ -20,6 +22,23 @@ def test_the_probe_takes_what_the_design_asks() -> None:
     spin = Design((2,), (1,), 10, {"unit": "spin", "spin_seconds": 1e-5}, "plain")
     for params in (*DESIGN.table(), *spin.table(), spin.metg(1e-6, 0.05)):
         assert mpi_probe().check("farm", "", params)["workers"] == params["workers"]
+
+
+def test_workers_of_several_threads() -> None:
+    alone, *crowd = Design((1, 2), (1,), 10, {"unit": "sha1", "bytes": 1000}, threads=4).table()
+    assert "threads" not in alone, "the serial run has one"
+    assert [mpi_probe().check("farm", "", cell)["threads"] for cell in crowd] == [4, 4]
+    assert not any("threads" in cell for cell in DESIGN.table())
+
+
+def test_workers_are_told_by_how_near_they_are() -> None:
+    run = farm_run()
+    far = points_of(run.plan, run.replicates)[-1].near["other node"]
+    assert far.workers == 2
+    assert far.trips == pytest.approx([RTT * wobble for wobble in WOBBLE])
+    assert far.overheads == pytest.approx([OVERHEAD * wobble for wobble in WOBBLE])
+    before = [{name: value for name, value in one.items() if name != "info"} for one in run.replicates]
+    assert points_of(run.plan, before)[-1].near == {}
 
 
 def test_nobody_waits_for_ever_and_nobody_gives_up_too_soon() -> None:

@@ -7,10 +7,22 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.report.make_node import CLOCK, clocked, measured, node_run
+from tests.unit.report.make_run import make_run, record
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.measure.node.machines import Machine, clock_of, common_rows, machine, machines_of, read_prices, time_of
+from wulf.measure.node.machines import (
+    Machine,
+    clock_of,
+    common_rows,
+    machine,
+    machines_of,
+    programs_of,
+    read_prices,
+    time_of,
+    work_of,
+)
 from wulf.stats.estimates import PointEstimate
+from wulf.store.run import Run
 
 
 def rate(value: float | None, unit: str, **fields: object) -> Record:
@@ -100,3 +112,48 @@ def test_a_price_for_nobody_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(UsageError, match="no such machine") as caught:
         machines_of({"a": node_run(("n1",))}, {"n9": 1.0})
     assert "n1" in str(caught.value.next_step)
+
+
+def ran(node: str, seconds: float, **params: object) -> Record:
+    """What a program took."""
+    about = {"pattern": "run", "command": "./solver", "program": f"/opt/{node}/solver", **params}
+    return record(node, "wall", seconds, probe="app", phase="app", unit="s", params=about)
+
+
+def programs_run(*records: Record) -> Run:
+    return make_run(tuple(record.nodes[0] for record in records), records, [])
+
+
+def test_a_program_of_ones_own_is_a_row_of_the_node_that_it_ran_on() -> None:
+    found = machines_of(
+        {"nodes": node_run(("n1", "n2"), cpus=2), "mine": programs_run(ran("n1", 10.0), ran("n2", 8.0))}, {"n2": 500.0}
+    )
+    assert [one.name for one in found] == ["n1", "n2"]
+    one, other = found
+    cycles, cost = one.cycles("./solver, wall"), other.cost("./solver, wall")
+    assert cycles is not None
+    assert cycles.value == pytest.approx(10.0 * CLOCK)
+    assert [cycles.low, cycles.high] == pytest.approx([9.8 * CLOCK, 10.2 * CLOCK])
+    assert cost is not None
+    assert cost.value == pytest.approx(4000.0)
+    assert work_of(one.rows["./solver, wall"]) == "run"
+
+
+def test_a_program_on_a_node_that_nobody_measured_has_a_time_and_no_cycles() -> None:
+    (one,) = machines_of({"mine": programs_run(ran("n7", 10.0))}, {})
+    assert one.time("./solver, wall") is not None
+    assert one.cycles("./solver, wall") is None
+
+
+def test_of_programs_the_main_figure_counts_where_it_ran_on_one_node() -> None:
+    first = ran("n1", 2.0, ranks=4)
+    first = first.model_copy(update={"params": {"pattern": "stream", "bytes": 8, "ranks": 4, "program": "/opt/stream"}})
+    more = first.model_copy(update={"metric": "triad"})
+    found = programs_of([first, more, ran("n[1-2]", 3.0)])
+    assert found == {"n1": {"stream, bytes 8, 4 ranks, wall": first}}
+
+
+def test_a_program_on_a_node_that_two_runs_measured_is_refused() -> None:
+    runs = {"old": node_run(("n1",), cpus=2), "new": node_run(("n1",), cpus=2), "mine": programs_run(ran("n1", 1.0))}
+    with pytest.raises(UsageError, match="mine: several of the runs measured n1"):
+        machines_of(runs, {})

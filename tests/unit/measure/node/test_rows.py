@@ -57,6 +57,13 @@ def test_rows_that_none_of_lmbench_has_are_there() -> None:
     assert set(f"{ours} noise.detour.lost noise.ftq.lost noise.kernel.lost power.package".split()) <= names
 
 
+@pytest.mark.parametrize("processes", [2, 8, 16])
+def test_context_switches_of_processes_without_memory_of_their_own_are_there(processes: int) -> None:
+    row = table().by_name[f"os.context.{processes}p.0k"]
+    assert row.params == {"processes": processes, "bytes": 0, "placement": "same"}
+    assert (row.probe, row.unit) == ("context-switch", "s")
+
+
 def test_every_group_has_rows_and_quick_has_some_of_each() -> None:
     assert {row.group for row in table().rows} == set(GROUPS)
     assert {row.group for row in table().rows if row.quick} == set(GROUPS)

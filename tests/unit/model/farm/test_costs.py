@@ -19,7 +19,7 @@ from wulf.model.farm.costs import (
     refuted,
     saturation,
 )
-from wulf.model.farm.study import BUFFERED, WAITING, Point, farm_study
+from wulf.model.farm.study import BUFFERED, WAITING, FarmPoint, farm_study
 from wulf.stats.estimates import Interval
 
 A, C, RTT, OVERHEAD = 2e-6, 3e-7, 2e-5, 1e-6
@@ -115,6 +115,8 @@ def test_a_master_whose_time_may_be_none_has_no_upper_bound() -> None:
     random = np.random.default_rng(3)
     cost = master_cost({1: [1e-8, 9e-6, 1e-8], 2: [9e-6, 1e-8, 1e-8]}, random)
     assert cost.at(1).interval().low == 0.0
+    nothing = saturation(known(0.0), 1, known(0.0), known(0.0), cost.at(1)).interval()
+    assert nothing.low == 0.0 and nothing.high == np.inf, "and none of a worker's, either"
     assert saturation(known(1e-5), 1, known(RTT), known(OVERHEAD), cost.at(1)).interval().high == np.inf
 
 
@@ -132,7 +134,8 @@ def test_tables_are_arithmetic() -> None:
     assert TABLES.rate(2, 1) == 2.0
     assert TABLES.message_time(2, 3) == 0.75
     assert TABLES.overhead(1, 1) == 2.0
-    assert TABLES.overhead_each(1, 1) == 0.2
+    assert TABLES.overhead_cycle(1, 1) == 0.2
+    assert TABLES.overhead_message(1, 1) == 0.1
     assert TABLES.speedup(2, 3) == 2.0
     assert TABLES.speedup(2, 3, base=9.0) == 3.0
     assert TABLES.least_cost_bound(1) == 0.5
@@ -146,11 +149,11 @@ def test_karp_flatt() -> None:
         karp_flatt(1.0, 1)
 
 
-def simulated(style: str = "async") -> list[Point]:
+def simulated(style: str = "async") -> list[FarmPoint]:
     """A farm of which all is known: W* is far off, METG(50 %) where the model says."""
     random = np.random.default_rng(5)
     unit, units = 2e-5, 1000
-    points = [Point("farm", 0, 1, units, None, style, {"seconds": noisy(units * unit, random)})]
+    points = [FarmPoint("farm", 0, 1, units, None, style, {"seconds": noisy(units * unit, random)})]
     for workers in (1, 3, 7, 15):
         for batch in BATCHES:
             seconds = units * unit / workers + units / batch * (RTT + OVERHEAD) / workers
@@ -160,10 +163,10 @@ def simulated(style: str = "async") -> list[Point]:
             }  # fmt: skip
             if style == "plain":
                 del values["service"]
-            points.append(Point("farm", workers, batch, units, None, style, values))
+            points.append(FarmPoint("farm", workers, batch, units, None, style, values))
     for spin in (1e-5, 1.6e-5, 2e-5, 4e-5):
         values = {"efficiency": noisy(efficiency(spin, max(RTT + OVERHEAD, 15 * (A + C) / 2)), random)}
-        points.append(Point("metg", 15, 1, None, spin, style, values))
+        points.append(FarmPoint("metg", 15, 1, None, spin, style, values))
     return points
 
 
@@ -189,8 +192,8 @@ def test_what_is_not_there_is_said(wording: Wording) -> None:
     assert plain.cost is None and plain.saturation == {} and plain.predicted == {}
     assert "blocking receive" in plain.lacks[0]
     wording(plain.lacks[0])
-    single = farm_study([Point("farm", 1, 1, 10, None, "async", {"seconds": [1.0]})])
+    single = farm_study([FarmPoint("farm", 1, 1, 10, None, "async", {"seconds": [1.0]})])
     assert single is not None
     assert any("fewer than two replicates" in lack for lack in single.lacks)
     assert farm_study([]) is None
-    assert farm_study([Point("farm", 0, 1, 10, None, "async", {"seconds": [1.0, 1.0]})]) is None
+    assert farm_study([FarmPoint("farm", 0, 1, 10, None, "async", {"seconds": [1.0, 1.0]})]) is None

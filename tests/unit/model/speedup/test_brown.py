@@ -15,7 +15,7 @@ def test_without_communication_it_is_amdahls_law() -> None:
     assert FIGURES[0].peak(100) == (np.inf, 110 / 11)
 
 
-@pytest.mark.parametrize("figure", FIGURES[1:], ids=lambda figure: str(figure.number))
+@pytest.mark.parametrize("figure", FIGURES[1:], ids=lambda figure: f"{figure.form.name}-{figure.communication:g}")
 @pytest.mark.parametrize("work", WORK)
 def test_the_peak_is_the_greatest_speedup(figure, work) -> None:  # type: ignore[no-untyped-def]
     place, gain = figure.peak(work)
@@ -38,3 +38,12 @@ def test_more_communication_is_slower_and_more_work_scales_farther() -> None:
         assert (two >= three).all()
     gains = [FIGURES[1].peak(work) for work in WORK]
     assert gains == sorted(gains)
+
+
+def test_the_papers_figure_4_is_drawn_by_its_caption_and_by_its_text() -> None:
+    found = {figure.source: figure for figure in FIGURES if figure.number == 4}
+    assert {source: figure.communication for source, figure in found.items()} == {"caption": 10, "text": 1}
+    # N* = (Tp/2Tis)^⅓, and there S = (10 + 2000)/(11 + 100·10 + 2000/10)
+    assert found["caption"].peak(1000)[0] == pytest.approx(50 ** (1 / 3))
+    assert found["text"].peak(100000)[0] == pytest.approx(50000 ** (1 / 3))
+    assert found["caption"].speedup(2000, [10])[0] == pytest.approx(2010 / 1211)

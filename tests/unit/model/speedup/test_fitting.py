@@ -112,3 +112,16 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     noisy = {n: np.array([1.0, 1.1, 0.9]) * 100 / n for n in N}
     one, again, other = (fit(AMDAHL, gather(noisy), seed=seed).parameters["c"] for seed in (1, 1, 2))
     assert one == again != other
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_times_of_another_form_are_no_cause_to_warn(form: Form) -> None:
+    """Times that grow with N² drive both of Amdahl's parameters below zero in some draws: no fraction is left there."""
+    found = fit(form, gather(exact(BROWN_SQUARED, [1000, 11, 0.5])))
+    assert found.peak.workers.value >= 1
+    for one in found.parameters.values():
+        assert one.low <= one.value <= one.high
+    if form is AMDAHL:
+        assert found.parameters["serial_fraction"].low >= 0
+        assert found.parameters["serial_fraction"].high == 1

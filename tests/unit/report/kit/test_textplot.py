@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from wulf.report.kit.textplot import Marked, sparkline, text_plot
+from wulf.report.kit.page import forest_chart
+from wulf.report.kit.textplot import ForestLine, Marked, sparkline, text_forest, text_plot
+from wulf.report.kit.view import Forest, ForestRow
+from wulf.stats.estimates import Interval
 
 
 def test_a_plot_exactly() -> None:
@@ -44,3 +47,27 @@ def test_bars() -> None:
     bars, marks = sparkline([1.0] * 500 + [2.0] * 500, 40, [("1", 500), ("2", 501)])
     assert bars == "▁" * 20 + "█" * 20
     assert marks == " " * 20 + "+"
+
+
+def test_a_forest_exactly() -> None:
+    spans = [
+        ForestLine("one", 5, (3, 8), (-4, 12)),
+        ForestLine("another", -2, (-3, -1), (-3, -1)),
+        ForestLine("c", 9, (7, 99), (7, 99)),
+    ]
+    assert text_forest(spans, (-5.0, 15.0), "%", width=29) == [
+        "one      ───────━━●━━━────",
+        "another   ━●━│",
+        "c            │      ━━●━━━━━━",
+        "        -5 % 0          +15 %",
+    ]
+
+
+def test_an_axis_has_zero_and_no_interval_hides_the_values() -> None:
+    rows = [ForestRow("a", Interval(2, 1, 3)), ForestRow("b", Interval(-1, -2, 0), Interval(-1, float("-inf"), 1e9))]
+    forest = Forest("f", rows, "less time", "mean", "one more")
+    assert forest.axis == (-8, 8)
+    assert Forest("f", rows[:1], "less time", "mean").axis == (0, 3)
+    inner, outer = forest_chart(forest)["series"]
+    assert (inner["row"], inner["low"], inner["high"]) == ([0, 1], [1, -2], [3, 0])
+    assert (outer["row"], outer["low"], outer["high"]) == ([1], [-8], [8])

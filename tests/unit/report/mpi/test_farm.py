@@ -44,7 +44,15 @@ def test_tables_stand_beside_those_of_2007() -> None:
     assert messages[2][-3:] == ["4.71", "0.487", "0.0492"]
     speedup = table(lines, "Speedup against one worker")
     assert speedup[3] == ["3", "3.00", "3.00", "3.00"]
-    assert table(lines, "Overhead a message (µs)")[1] == ["1", "14.8", "13.5", "0.00"]
+    assert table(lines, "Overhead a cycle: a batch and its results (µs)")[1] == ["1", "14.8", "13.5", "0.00"]
+
+
+def test_messages_are_told_by_the_place_of_the_worker() -> None:
+    lines = printed(farm_run())
+    rows = table(lines, "By the place of the worker")
+    assert rows[1][:5] == ["same", "core", "1", "1.4", "µs"]
+    assert rows[2][:5] == ["other", "node", "2", "14", "µs"]
+    assert not any("equally near" in line for line in lines)
 
 
 def test_more_workers_than_in_2007_stand_alone() -> None:

@@ -10,14 +10,23 @@ from typing import Any
 import pytest
 
 from tests.unit.report.make_node import NODE_SHAPES, measured, node_run
-from tests.unit.report.make_run import EVIL, SHAPES, make_run
+from tests.unit.report.make_run import EVIL, SHAPES, make_run, record
 from tests.unit.report.run.test_html import PLOTLY, Checker, chart_data, parsed
 from wulf.measure.node.machines import machines_of
 from wulf.report.kit.page import render_view, write_view
 from wulf.report.kit.terminal import print_all
 from wulf.report.kit.view import Cell, Columns, Items, Note, Section, walk
 from wulf.report.node.comparison import machines_of_run, machines_section, machines_view, titles
-from wulf.report.node.machines import VIEWS, beside, drawn_views, json_rows, machine_chart, machine_rows, ratio_ticks
+from wulf.report.node.machines import (
+    VIEWS,
+    beside,
+    drawn_views,
+    footnote,
+    json_rows,
+    machine_chart,
+    machine_rows,
+    ratio_ticks,
+)
 from wulf.report.node.sections import MOST_NODES, MOST_SWEEPS, node_sections
 from wulf.report.run.html import render
 from wulf.report.run.view import RecordTable, run_view
@@ -122,9 +131,9 @@ def method_of(elements: Iterable[Any]) -> str:
 
 def two_machines() -> Any:
     runs = {"old": node_run(("n1",)), "new": node_run(("big",), seed=9)}
-    for record in runs["new"].records:
-        if record.metric == "latency" and record.value is not None:
-            record.value, record.low, record.high = record.value / 2, record.value / 2.1, record.value / 1.9
+    for one in runs["new"].records:
+        if one.metric == "latency" and one.value is not None:
+            one.value, one.low, one.high = one.value / 2, one.value / 2.1, one.value / 1.9
     return beside(machines_of(runs, {"old": 1000.0}), titles())
 
 
@@ -134,6 +143,24 @@ def test_machines_have_a_line_for_time_cycles_and_cost_and_the_best_is_marked() 
     assert [cell.text.endswith(" ★") for cell in lines[0][2:]] == [False, True]
     assert lines[2][3] == Cell("–", "dim", small=["no price given"])
     assert lines[0][0].text == "L2, memory latency"
+
+
+def test_a_program_of_ones_own_comes_first_by_clock_and_time() -> None:
+    mine = [
+        record(node, "wall", wall, probe="app", phase="app", unit="s", params={"pattern": "run", "command": "./solver"})
+        for node, wall in (("n1", 10.0), ("n2", 8.0))
+    ]
+    runs = {"nodes": node_run(("n1", "n2"), cpus=2), "mine": make_run(("n1", "n2"), mine)}
+    these = beside(machines_of(runs, {"n1": 1000.0}), titles())
+    lines = machine_rows(these)[:3]
+    assert [[cell.text for cell in line] for line in lines] == [
+        ["./solver, wall", "time per run", "10.0 s", "8.00 s ★"],
+        ["./solver, wall", "cycles per run", "31.0 G", "24.8 G ★"],
+        ["./solver, wall", "price per run/s", "10,000 ★", "–"],
+    ]
+    assert "A program's cycles" in footnote(these.machines)
+    assert "A program's cycles" not in footnote(two_machines().machines)
+    assert json_rows(these)[0]["work"] == "run"
 
 
 def test_a_chart_of_machines_is_relative_to_the_best_of_each_line() -> None:

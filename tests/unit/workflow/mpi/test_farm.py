@@ -18,7 +18,7 @@ from wulf.measure.mpi.probes import mpi_probe
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi import farm as mpi_farm
-from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Farm
+from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Farm, fitting_launch
 from wulf.workflow.mpi.launching import Launch
 
 TABLE = len(DESIGN.table())
@@ -59,3 +59,8 @@ def test_the_search_ends_when_it_is_close_or_has_gone_on_for_long(monkeypatch: p
     assert search(monkeypatch, (1.4e-5, 1.7e-5)) == ()
     assert search(monkeypatch, tuple(1e-6 * (1 + i / 100) for i in range(MOST_SPINS))) == ()
     assert search(monkeypatch, ()) == ()
+
+
+def test_ranks_of_several_threads_are_not_bound() -> None:
+    assert fitting_launch(Launch(), 1) == Launch()
+    assert fitting_launch(Launch(), 2).spec.bind == "none"
