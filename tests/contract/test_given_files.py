@@ -30,6 +30,7 @@ from wulf.workflow.model import times as model_times
 from wulf.workflow.model.design import file as design_file
 from wulf.workflow.node import check
 from wulf.workflow.tune import audit
+from wulf.workflow.tune import table as tune_table
 
 DEEP = 100_000
 TOML = b"a = %s\n"
@@ -107,6 +108,10 @@ READERS: Mapping[str, tuple[Callable[[Path], object], bytes]] = {
     "farm": (model_farm.from_csv, b"workers,batch,seconds,units\nserial,,8,100\n1,1,8.1,100\n2,10,4.2,100\n"),
     "rates": (rates.load, b"{}"),
     "journal": (Journal.resume, b'{"plan": {}, "about": {}}\n'),
+    "tuning table": (
+        lambda path: tune_table.from_csv(path, "s", lower_is_better=True),
+        b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,9000,8,,\n",
+    ),
     "kept": (_in_run("kept.json", read_kept), b'{"campaign": "a", "kept": []}'),
     "run": (_in_run("run.json", read_run), RUN),
     "plan": (_in_run("plan.json", read_run), b'{"cells": []}'),

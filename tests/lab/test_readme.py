@@ -239,6 +239,13 @@ def test_an_audit_and_the_plan_of_a_campaign(place: Path) -> None:
     assert run("wulf tune revert", place, "--lab").returncode == 0
 
 
+def test_a_table_of_a_tuning_experiment(place: Path) -> None:
+    (place / "table3.csv").write_text("arm,mean,sd,n\nnone,50.03,4.31,10\ncoalescing,31.63,.83,10\n")
+    done = run("wulf tune import table3.csv --unit us", place)
+    assert done.returncode == 0, done.stderr
+    assert "coalescing +36.8 % faster" in done.stdout
+
+
 def test_a_run_that_was_cut_short_goes_on(place: Path) -> None:
     cut = run("wulf net pingpong n1 n2 --transport tcp --bytes 1", place, "--lab", "--budget", "0.2s", "--out", "cut")
     assert cut.returncode == 3, cut.stderr

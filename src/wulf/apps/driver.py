@@ -104,6 +104,9 @@ class Driver(Protocol):
         The name of the main figure.
     PARAMS
         What can be set, with type, unit, limits and default.
+
+    A driver of many figures may have two names more: `LEADING`, the names of those for which a difference is claimed
+    where runs are compared, one for each of its parts (without it: all), and `TITLES`, name → in words.
     """
 
     @property
@@ -138,6 +141,16 @@ def programs_for(driver: Driver, params: Mapping[str, Param]) -> tuple[str, ...]
     """The names to look for: all PROGRAMS, unless the driver's own `programs_for(params)` chooses among them."""
     chosen = getattr(driver, "programs_for", None)
     return tuple(driver.PROGRAMS if chosen is None else chosen(params))
+
+
+def leading_of(driver: Driver) -> tuple[str, ...]:
+    """The figures that stand for its parts, where the driver names them."""
+    return tuple(getattr(driver, "LEADING", ()))
+
+
+def titles_of(driver: Driver) -> dict[str, str]:
+    """Name → in words, of its figures, where the driver has words for them."""
+    return dict(getattr(driver, "TITLES", {}))
 
 
 def checked(driver: Driver, given: Mapping[str, Param]) -> dict[str, Param]:

@@ -95,6 +95,18 @@ PARTS: dict[str, tuple[SummaryFigure, ...]] = {
 }
 """Part → its figures; the parts of the suite in its own order."""
 
+LEADING = (
+    *("hpl.rate", "dgemm.star", "stream.star.triad", "ptrans.rate", "updates.mpi", "fft.mpi"),
+    *("ring.latency.random", "ring.rate.random"),
+)
+"""The figures that the suite's published results are compared by."""
+
+_HEADS = {("b_eff", "s"): "latency", ("b_eff", "B/s"): "bandwidth"}
+
+TITLES = {
+    row.name: f"{_HEADS.get((part, row.unit), part)}: {row.title}" for part, rows in PARTS.items() for row in rows
+}
+
 _SIZES = ("HPL_N", "HPL_NB", "DGEMM_N", "PTRANS_n", "MPIRandomAccess_N", "STREAM_VectorSize", "MPIFFT_N", "FFT_N")
 
 

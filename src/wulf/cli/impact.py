@@ -61,7 +61,9 @@ LONGEST_DOMAIN = 80
 @click.option("--env", "environment", metavar="NAME=VALUE", multiple=True, help="For the program, on every node.")
 @click.option("--chdir", metavar="DIR", help="A folder of the nodes to run in [an empty one of its own].")
 @click.option("--timeout", type=Seconds(), help="One run may take so long: 60s, 5m [10m].")
-@click.option("--blocks", type=click.IntRange(min=1), default=BLOCKS, show_default=True, help="Runs of each arm.")
+@click.option(
+    "--blocks", type=click.IntRange(min=1), help=f"Runs of each arm [{BLOCKS}; more for the parts of a suite]."
+)
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
 @click.option("--no-profile", is_flag=True, help="Leave out the profiled run of each arm.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
@@ -106,6 +108,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         No application, or two; no change, or two.
     """
     from wulf.apps.command import pattern_of
+    from wulf.model.impact import enough_blocks
     from wulf.workflow.impact.arms import parse_links
     from wulf.workflow.impact.run import ImpactRequest
 
@@ -128,9 +131,10 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     def request(nodes: int) -> ImpactRequest:
         application = _application(own, words, launch(nodes).spec, over_ranks=over_ranks)
         unit, higher = _figure(own)
+        blocks = own["blocks"] or max(BLOCKS, enough_blocks(len(application.leading)))
         return ImpactRequest(
             application, own["settings"], links, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
-            profile=not own["no_profile"], blocks=own["blocks"], delta=own["delta"], seed=seed, domain=domain,
+            profile=not own["no_profile"], blocks=blocks, delta=own["delta"], seed=seed, domain=domain,
         )  # fmt: skip
 
     return request

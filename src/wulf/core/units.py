@@ -21,6 +21,19 @@ _SCALES = {
     "B": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
 }
 
+ASCII = {"us": "µs", "uJ": "µJ"}
+"""As keyboards have them."""
+
+
+def unit_named(name: str) -> tuple[str, float]:
+    """The unit that is used inside for a name that people write, and its factor: `us` → ("s", 1e-6).
+
+    A name that is not known is a unit of its own.
+    """
+    written = ASCII.get(name, name)
+    known = ((unit, divisor) for unit, scales in _SCALES.items() for divisor, each in scales if each == written)
+    return next(known, (name, 1.0))
+
 
 def _significant(value: float, digits: int) -> str:
     """`value` with so many significant digits, never in exponent form."""

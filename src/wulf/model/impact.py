@@ -5,14 +5,14 @@ own figures. Pure functions of visits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
+from math import ceil, log, log2
 from statistics import fmean, stdev
 
 import numpy as np
 
-from wulf.stats.comparison import Comparison, Judgement, PairedRule
+from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm
 
 BEFORE, AFTER = "before", "after"
 ARMS = (BEFORE, AFTER)
@@ -88,6 +88,23 @@ class Impact:
     notes: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class FigureRow:
+    """One of an application's figures, where it has several.
+
+    Attributes
+    ----------
+    leading
+        Among those for which a difference is claimed: one for each part of a suite.
+    holm
+        p corrected over all that are; None of the others, and without an interval.
+    """
+
+    row: Row
+    leading: bool
+    holm: float | None
+
+
 VOID = "void"
 """No gain or loss is claimed, whatever the times are."""
 
@@ -111,6 +128,35 @@ def impact_of(
     reasons = {arm: _reasons(visits, arm) for arm in ARMS}
     claim, why = _claim(rows[0], failed, reasons, same)
     return Impact(rows, failed, reasons, answers, same, claim, why)
+
+
+def figures_of(
+    visits: Sequence[Visit], quantities: Sequence[Quantity], leading: Collection[str], *, blocks: int,
+    alpha: float = 0.05, delta: float = 0.01,
+) -> tuple[FigureRow, ...]:  # fmt: skip
+    """Compare both arms in each of an application's own figures; claims are corrected for their number (Holm).
+
+    Parameters
+    ----------
+    leading
+        Names of those for which a difference is claimed.
+    blocks
+        As of `impact_of`.
+    """
+    rows = [_row(visits, one, blocks, alpha, delta) for one in quantities]
+    claimed = {row.quantity.name: row.compared.p for row in rows if row.quantity.name in leading}
+    judged = {name: p for name, p in claimed.items() if p is not None}
+    # a figure without p had no values: it claims nothing, and makes the others no harder
+    corrected = dict(zip(judged, holm(list(judged.values())), strict=True))
+    return tuple(FigureRow(row, row.quantity.name in claimed, corrected.get(row.quantity.name)) for row in rows)
+
+
+def enough_blocks(claims: int, alpha: float = 0.05) -> int:
+    """The fewest blocks in which a difference that wins each of them is proven among so many claims.
+
+    The signed ranks of n blocks have a p of 2 / 2ⁿ at least, and Holm's first step multiplies it by the claims.
+    """
+    return ceil(log2(2 * max(1, claims) / alpha))
 
 
 def _right(visits: Sequence[Visit], arm: str) -> list[Visit]:

@@ -96,3 +96,9 @@ def test_the_input_is_hpls_with_ptrans_sizes_after_it() -> None:
     assert text.splitlines()[32].split()[0] == "2"
     assert text.splitlines()[33].split()[:2] == ["600", "900"]
     assert text.splitlines()[35].split()[0] == "32"
+
+
+def test_each_part_has_a_figure_that_stands_for_it() -> None:
+    parts = {name: part for part, rows in hpcc.PARTS.items() for name in (row.name for row in rows)}
+    assert {parts[name] for name in hpcc.LEADING} == set(hpcc.PARTS)
+    assert set(hpcc.TITLES) == set(parts)

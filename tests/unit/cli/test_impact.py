@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from wulf.apps import hpcc
 from wulf.cli.impact import BLOCKS, command
 from wulf.core.errors import UsageError
+from wulf.model.impact import enough_blocks
 from wulf.workflow.engine.done import Done
 from wulf.workflow.impact import arms as impact_arms
 from wulf.workflow.impact import run as workflow
@@ -70,6 +72,14 @@ def test_a_command_that_starts_its_ranks_itself(asked: dict[str, Any], tmp_path:
 def test_links_of_a_lab(asked: dict[str, Any], tmp_path: Any) -> None:
     run(tmp_path, "n1", "--links", "delay=200us", "delay=20us", "--", "true")
     assert asked["request"].links == ({"delay": "200us"}, {"delay": "20us"})
+
+
+def test_a_suite_of_parts_gets_blocks_in_which_each_can_be_proven(asked: dict[str, Any], tmp_path: Any) -> None:
+    run(tmp_path, "n1", "--settings", "nic.mtu=9000", "--app", "hpcc")
+    assert asked["request"].blocks == enough_blocks(len(hpcc.LEADING)) > BLOCKS
+    assert asked["request"].application.titles["fft.mpi"] == "FFT: all ranks together"
+    run(tmp_path / "own", "n1", "--settings", "nic.mtu=9000", "--app", "hpcc", "--blocks", "6")
+    assert asked["request"].blocks == 6
 
 
 @pytest.mark.parametrize(

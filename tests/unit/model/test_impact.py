@@ -5,7 +5,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from wulf.model.impact import AFTER, BEFORE, Quantity, Visit, impact_of
+from wulf.model.impact import AFTER, BEFORE, Quantity, Visit, enough_blocks, figures_of, impact_of
+from wulf.stats.ranks import signed_rank_level
 
 TIME, RTT, RATE = Quantity("application", "s"), Quantity("rtt", "s"), Quantity("stream", "B/s", lower_is_better=False)
 BLOCKS = 8
@@ -83,3 +84,59 @@ def test_failures_in_both_arms_leave_the_blocks_that_are_whole():
 def test_nothing_measured_claims_nothing():
     impact = impact_of([], [TIME, RTT], blocks=BLOCKS)
     assert impact.claim == "inconclusive" and impact.rows[0].mean == {BEFORE: None, AFTER: None}
+
+
+PARTS = [Quantity(name, "B/s", lower_is_better=False) for name in "abcdefgh"]
+
+
+def parts(blocks: int, seed: int, **effects: float) -> list[Visit]:
+    """Visits with eight figures, of which those named change."""
+    random = np.random.default_rng(seed)
+    return [
+        Visit(block, arm, {
+            one.name: exp(random.normal(0, 0.01) + (effects.get(one.name, 0.0) if arm == AFTER else 0.0))
+            for one in PARTS
+        }, "ok")
+        for block in range(blocks) for arm in (BEFORE, AFTER)
+    ]  # fmt: skip
+
+
+def proven(seen: list[Visit], blocks: int) -> list[str]:
+    rows = figures_of(seen, PARTS, [one.name for one in PARTS], blocks=blocks)
+    return [one.row.quantity.name for one in rows if one.holm is not None and one.holm <= 0.05]
+
+
+def test_each_part_of_a_suite_has_its_own_effect():
+    blocks = enough_blocks(len(PARTS))
+    rows = figures_of(parts(blocks, 1, b=0.2, e=-0.3), PARTS, [one.name for one in PARTS], blocks=blocks)
+    by_name = {one.row.quantity.name: one for one in rows}
+    assert by_name["b"].row.compared.low < exp(0.2) < by_name["b"].row.compared.high
+    assert by_name["b"].row.compared.judgement == "faster" and by_name["e"].row.compared.judgement == "slower"
+    assert proven(parts(blocks, 1, b=0.2, e=-0.3), blocks) == ["b", "e"]
+
+
+def test_parts_that_do_not_change_are_seldom_said_to_all_together():
+    wrong = sum(bool(proven(parts(12, seed), 12)) for seed in range(200))
+    assert wrong <= 200 * 0.05 + 3 * (200 * 0.05 * 0.95) ** 0.5
+
+
+def test_figures_that_are_not_claimed_are_not_corrected_for():
+    seen = parts(8, 2, a=0.2)
+    few = figures_of(seen, PARTS, ["a", "b"], blocks=8)
+    assert [one.leading for one in few] == [True, True, *[False] * 6]
+    assert few[0].holm == pytest.approx(2 * few[0].row.compared.p) and few[2].holm is None
+
+
+def test_a_part_without_figures_is_none_and_makes_the_others_no_harder():
+    seen = parts(8, 2, a=0.2)
+    missing = [Visit(v.block, v.arm, {**v.values, "b": None}, v.verdict) for v in seen]
+    a, b = figures_of(missing, PARTS[:2], ["a", "b"], blocks=8)
+    assert b.row.compared.ratio is None and b.holm is None
+    assert a.holm == a.row.compared.p
+
+
+@pytest.mark.parametrize("claims", [1, 2, 4, 8, 36])
+def test_enough_blocks_are_the_fewest_that_can_prove_one_of_so_many(claims: int):
+    blocks = enough_blocks(claims)
+    assert signed_rank_level(blocks, 0.05 / claims) > 0
+    assert signed_rank_level(blocks - 1, 0.05 / claims) == 0

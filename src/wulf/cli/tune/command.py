@@ -28,6 +28,7 @@ COMMANDS = {
     "campaign": "wulf.cli.tune.command:campaign",
     "revert": "wulf.cli.tune.undo:revert",
     "status": "wulf.cli.tune.undo:status",
+    "import": "wulf.cli.tune.table:import_table",
     "export": "wulf.cli.tune.export:export",
     "verify": "wulf.cli.tune.export:verify",
 }

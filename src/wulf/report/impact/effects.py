@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wulf.core.names import fold, plural
 from wulf.core.units import show
-from wulf.report.kit.view import Columns, Section, View
+from wulf.report.kit.view import Cell, Columns, Fold, Section, View
 from wulf.report.tune.campaign import interval, percent
 
 Object = Mapping[str, Any]
@@ -28,6 +28,7 @@ def impact_view(result: Object) -> View:
     """The outcome: both tables, the bounds, and what is left."""
     sections = [
         Section("Before and after, in the same blocks", table=rows_table(result)),
+        *_figures(result),
         Section("Runs that did not count, and answers", list(_runs(result))),
         *_profiles(result),
         Section("What the network could explain at most", list(_bounds(result))),
@@ -91,6 +92,45 @@ def rows_table(result: Object) -> Columns:
         for row in result["rows"]
     ]  # fmt: skip
     return Columns(["figure", "before", "after", "better by", "95 %", "n"], rows, 1)
+
+
+def _figures(result: Object) -> Iterator[Section]:
+    """All of the application's own figures: those that stand for its parts, and behind them the others."""
+    figures = result.get("figures") or ()  # impacts of before had none
+    if not figures:
+        return
+    leading, others = ([one for one in figures if one["leading"] == kind] for kind in (True, False))
+    lines = [
+        f"{plural(len(leading), 'comparison')}: faster and slower hold for all of them together (Holm), and not where "
+        "it says 'by itself'."
+    ]
+    if result["blocks"] < result["figures_blocks"]:
+        lines.append(
+            f"{plural(result['blocks'], 'block')} can't prove any of so many: --blocks {result['figures_blocks']} at "
+            "least."
+        )
+    count = plural(len(others), "further figure")
+    more = Fold(
+        f"{count}, each by itself", [_figures_table(others)], printed=False,
+        brief=f"{count}: on the page, and in impact.json.",
+    )  # fmt: skip
+    yield Section("The application's own figures", lines, _figures_table(leading), body=[more] if others else [])
+
+
+def _figures_table(figures: Sequence[Object]) -> Columns:
+    rows = [
+        [one["title"], one["verdict"], _short_mean(one, "before"), _short_mean(one, "after"),
+         percent(one["compared"]["improvement"]), interval(one["compared"])]
+        for one in figures
+    ]  # fmt: skip
+    return Columns(["figure", "verdict", "before", "after", "better by", "95 %"], rows, 2)
+
+
+def _short_mean(row: Object, arm: str) -> Cell:
+    """The mean, rates in bytes as benchmarks print them; on a page with the standard deviation below it."""
+    deviation, unit = row["deviation"][arm], "byte/s" if row["unit"] == "B/s" else row["unit"]
+    small = [] if deviation is None else [f"± {show(deviation, unit)}"]
+    return Cell(show(row["mean"][arm], unit), small=small)
 
 
 def _mean(row: Object, arm: str) -> str:

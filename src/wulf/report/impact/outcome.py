@@ -12,8 +12,11 @@ from wulf.report.tune.campaign import interval, percent
 
 
 def improvements(result: Mapping[str, Any]) -> Chart:
-    """The application's improvement beside the network's own."""
-    rows = [row for row in result["rows"] if row["compared"]["ratio"] is not None]
+    """The application's improvement beside the network's own; where it has several figures, those of its parts."""
+    main = result["rows"][0]["name"]
+    parts = [one for one in result.get("figures", ()) if one["leading"] and main != f"application, {one['name']}"]
+    named = [{**one, "name": one["title"]} for one in parts]
+    rows = [row for row in [*result["rows"], *named] if row["compared"]["ratio"] is not None]
     numbers = {key: [percentage(row["compared"][key]) for row in rows]
                for key in ("improvement", "improvement_low", "improvement_high")}  # fmt: skip
     series = {

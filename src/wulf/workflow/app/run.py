@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from wulf.apps.driver import Driver, Job, checked, programs_for
+from wulf.apps.driver import Driver, Job, checked, leading_of, programs_for, titles_of
 from wulf.apps.ran import OK, Ran, Read, judge
 from wulf.cluster.access import Access
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
@@ -56,6 +56,10 @@ class AppRequest:
         Over how many ranks, and with which MPI, where it is an MPI's program.
     timeout
         Seconds for one run; None: the job's own.
+    leading
+        The figures for which a difference is claimed, where it has several; empty: all of them.
+    titles
+        Name → in words, of its figures.
     """
 
     name: str
@@ -66,6 +70,8 @@ class AppRequest:
     programs: tuple[str, ...] = ()
     spec: WorldSpec = field(default_factory=WorldSpec)
     timeout: float | None = None
+    leading: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def job(self, program: str, ranks: int) -> Job:
         """The job, with the time that the user gave it."""
@@ -87,7 +93,7 @@ def driver_request(
     programs = (program,) if program else programs_for(driver, params)
     return AppRequest(
         driver.NAME, params, lambda path, ranks: driver.job(path, params, ranks), driver.read, driver.FIGURE,
-        programs, spec, timeout,
+        programs, spec, timeout, leading_of(driver), titles_of(driver),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from wulf.apps.driver import Figure
 from wulf.apps.ran import OK, WALL, Ran
 from wulf.core.pattern import Pattern
 from wulf.core.records import Param, Record, Verdict
@@ -52,6 +53,13 @@ class ImpactMeasure:
         self.visits: list[Visit] = []
         self.profiles: dict[str, Profiled] = {}
         self.notes: dict[str, None] = {}
+        self._figures: dict[str, Quantity] = {}
+
+    @property
+    def figures(self) -> list[Quantity]:
+        """All figures of the application's output, and its wall time; empty where it has not several of its own."""
+        own = self._figures.keys() - {WALL}
+        return list(self._figures.values()) if len(own) > 1 else []
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -66,12 +74,16 @@ class ImpactMeasure:
     def __call__(self, about: Mapping[str, Param]) -> float | None:
         """The application's figure; what failed is kept as such, and the next visit follows."""
         arm = str(about["arm"])
-        values = {quantity.name: stick(about) for quantity, stick in self._yardsticks.items()}
+        network = {quantity.name: stick(about) for quantity, stick in self._yardsticks.items()}
         ran = self._run({})
+        values = {one.name: one.value for one in ran.figures} | network
+        self._figures |= {one.name: Quantity(one.name, one.unit, one.better == "lower") for one in ran.figures}
         values[self._figure.name] = ran.value if ran.verdict == OK else None
         self.visits.append(Visit(int(str(about["block"])), arm, values, ran.verdict, ran.reason, self._answer_of(ran)))
         self.notes |= dict.fromkeys(ran.notes)
         self._record(ran, about)
+        for one in ran.figures[1:]:
+            self._record_figure(one, ran, about)
         if self._take is not None and arm not in self.profiles and ran.verdict == OK:
             self.profiles[arm] = self._take(self._run)
         return ran.value
@@ -95,6 +107,17 @@ class ImpactMeasure:
                 reason=ran.reason or None, counters=dict(ran.counters), at=utc_now(),
             )
         )  # fmt: skip
+
+    def _record_figure(self, figure: Figure, ran: Ran, about: Mapping[str, Param]) -> None:
+        """Of those beside the main one; why a run has none stands in the main one's record."""
+        if figure.value is not None and ran.verdict == OK:
+            self._sink.append(
+                Record(
+                    run=self._sink.id, subject=self._subject or "application", probe="app", metric=figure.name,
+                    unit=figure.unit, params={"command": self._command, **about}, value=figure.value, replicates=1,
+                    statistic="one run", samples=[figure.value], verdict=Verdict.OK, at=utc_now(),
+                )
+            )  # fmt: skip
 
 
 def figure_of(main: str, unit: str, *, higher: bool) -> Quantity:

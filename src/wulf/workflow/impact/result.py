@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wulf.model.impact import ARMS, BEFORE, Impact, Row
+from wulf.model.impact import ARMS, BEFORE, FigureRow, Impact, Row, enough_blocks
 from wulf.model.mpi_share import MpiShare
 from wulf.tune.campaign.wording import comparison_object
 from wulf.workflow.impact.profile import Profiled
@@ -36,6 +36,38 @@ def _row(row: Row) -> dict[str, Any]:
         **asdict(row.quantity), "mean": dict(row.mean), "deviation": dict(row.deviation), "n": dict(row.n),
         "compared": comparison_object(row.compared, lower_is_better=row.quantity.lower_is_better),
     }  # fmt: skip
+
+
+def figures_object(
+    figures: Sequence[FigureRow], titles: Mapping[str, str], void: bool, alpha: float = 0.05
+) -> dict[str, Any]:
+    """All of an application's own figures, where it has several: those that are claimed first.
+
+    Parameters
+    ----------
+    titles
+        Name → in words.
+    void
+        Nothing is claimed of this application.
+    """
+    leading = [one for one in figures if one.leading]
+    rows = [_figure(one, titles, void, alpha) for one in [*leading, *(one for one in figures if not one.leading)]]
+    return {"figures": rows, "figures_blocks": enough_blocks(len(leading), alpha) if leading else None}
+
+
+def _figure(one: FigureRow, titles: Mapping[str, str], void: bool, alpha: float) -> dict[str, Any]:
+    proven = not void and one.row.compared.changed and one.holm is not None and one.holm <= alpha
+    name = one.row.quantity.name
+    return {
+        **_row(one.row), "title": titles.get(name, name), "leading": one.leading, "p_holm": one.holm, "proven": proven,
+        "verdict": _verdict(one, proven, void),
+    }  # fmt: skip
+
+
+def _verdict(one: FigureRow, proven: bool, void: bool) -> str:
+    if void or one.row.compared.ratio is None:
+        return "not claimed"
+    return f"{one.row.compared.judgement}{' by itself' if one.row.compared.changed and not proven else ''}"
 
 
 def _profile(profiled: Profiled) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from wulf import lab as labs
 from wulf.apps.driver import Job
+from wulf.apps.ran import WALL
 from wulf.cluster.access import Access, access_to
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.inventory import Inventory
@@ -22,7 +23,7 @@ from wulf.measure.engine.ends import Servers
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import folded
-from wulf.model.impact import BEFORE, Quantity, impact_of
+from wulf.model.impact import BEFORE, VOID, FigureRow, Quantity, figures_of, impact_of
 from wulf.report.impact.outcome import OUTCOME
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import CONFIRM_SECONDS, DELTA
@@ -33,7 +34,7 @@ from wulf.workflow.engine.done import Done
 from wulf.workflow.impact.arms import BLOCKS, LinkArms, SettingsArms, stage_of
 from wulf.workflow.impact.measure import ImpactMeasure, figure_of
 from wulf.workflow.impact.profile import Profiled, Run, Take, open_profiler
-from wulf.workflow.impact.result import impact_object
+from wulf.workflow.impact.result import figures_object, impact_object
 from wulf.workflow.tune.campaign import CampaignState
 from wulf.workflow.tune.measures import NET, REPLICATES, NetMeasure
 from wulf.workflow.tune.nodes import Nodes
@@ -128,6 +129,7 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
         "ranks": stand.ready.ranks, "mpi": stand.ready.mpi.title if stand.ready.mpi else None,
         "blocks": request.blocks, "seed": request.seed, "delta": request.delta, **stand.about, **more,
         **impact_object(found, told, stand.measure.profiles),
+        **figures_object(_figures(request, stand.measure), request.application.titles, found.claim == VOID),
     }  # fmt: skip
     result["notes"] = [*stand.ready.notes, *told.notes, *stand.measure.notes]
     code = exit_code_of(told, result)
@@ -138,6 +140,12 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
     writer.finish(told.state, exit_code=code)
     OUTCOME.write(result, writer.path / "report.html")
     return Done(result | {"exit_code": code}, writer.path, code)
+
+
+def _figures(request: ImpactRequest, measure: ImpactMeasure) -> tuple[FigureRow, ...]:
+    """The application's own figures, where it has several; differences are claimed of those that its driver names."""
+    leading = request.application.leading or [one.name for one in measure.figures if one.name != WALL]
+    return figures_of(measure.visits, measure.figures, leading, blocks=request.blocks, delta=request.delta)
 
 
 def exit_code_of(told: CampaignState, result: Mapping[str, Any]) -> int:

@@ -178,6 +178,7 @@ DOMAINS = b'[programs]\n"wrf*" = "climate"\n[accounts]\n"bio*" = "phylogenetics"
 JOBS = b"JobName|Account|CPUTimeRAW|Elapsed|State\nwrf|met|7200|01:00:00|COMPLETED\nx|bio|60|00:30|FAILED\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
 TOPOLOGY = b'{"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 12.5e9, "positions": {"random": 7}}'
+TUNED = b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,1500,8,1,9\noff,9000,9,1,9\non,9000,6,1,9\n"
 
 
 def templates(folder: Path) -> tuple[Path, Path]:
@@ -218,6 +219,7 @@ def documents(folder: Path) -> Iterator[Document]:
     yield Document("check's baseline", ("check", "--baseline", "f.json"), "f.json", "json", baseline)
     audited = b'{"readings": {"n1": {"a": {"": {"value": 1}}}}}'
     yield Document("audit's baseline", ("audit", "--baseline", "f.json", *NODES), "f.json", "json", audited)
+    yield Document("tuning table", ("tune", "import", "f.csv"), "f.csv", "text", TUNED)
     yield Document("candidates", ("cost", "--candidates", "f.toml"), "f.toml", "toml", MARKET)
     yield Document("candidates", ("cost", "--candidates", "f.toml", "--json"), "f.toml", "toml", CLUSTERS)
     design = ("design", "f.toml", "--budget", "30000")

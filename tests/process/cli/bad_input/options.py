@@ -38,6 +38,7 @@ BASES: Mapping[str, tuple[str, ...]] = {
     "trace export": ("trace", "--to", "goal", "out"),
     "trace import": ("x.goal", "--from", "goal"),
     "trace show": ("trace",),
+    "tune import": ("table.csv",),
     "tune export": ("run", "--format", "shell"),
     "tune verify": ("run",),
     "watch": ("a.invalid", "b.invalid"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import exp
@@ -17,11 +18,11 @@ from wulf.core.errors import FOUND, INCOMPLETE, NodeError, UsageError
 from wulf.core.pattern import Pattern
 from wulf.core.records import Record
 from wulf.lab.labs import LabNode
-from wulf.model.impact import AFTER, BEFORE, Impact, Quantity, impact_of
+from wulf.model.impact import AFTER, BEFORE, Impact, Quantity, figures_of, impact_of
 from wulf.workflow.impact.arms import LinkArms, SettingsArms, parse_links, stage_of
 from wulf.workflow.impact.measure import ImpactMeasure
 from wulf.workflow.impact.profile import Profiled
-from wulf.workflow.impact.result import impact_object
+from wulf.workflow.impact.result import figures_object, impact_object
 from wulf.workflow.impact.run import exit_code_of
 from wulf.workflow.tune.campaign import CampaignState
 
@@ -196,6 +197,32 @@ def test_each_arm_is_profiled_once_beside_the_timed_runs() -> None:
     assert world.runs == 2 * BLOCKS + 2 and len(sink.records) == 2 * BLOCKS
     assert sorted(measure.profiles) == [AFTER, BEFORE]
     assert sum("LD_PRELOAD" in one for one in world.environments) == 2
+
+
+def test_all_figures_of_a_suite_are_kept_and_compared() -> None:
+    def suite(seconds: float) -> Ran:
+        rates = (Figure("hpl", "flop/s", 1e9 / seconds, "higher"), Figure("fft", "flop/s", 2e9, "higher"))
+        return Ran(OK, "", (*rates, Figure("wall", "s", seconds, "lower")), seconds=seconds, stdout="answer 42")
+
+    _, world, measure, arms, sink = settings_campaign()
+    plain = world.run
+    world.run = lambda environment: suite(plain(environment).seconds or 0.0)  # type: ignore[method-assign]
+    measure._run = world.run
+    arms.run()
+    assert [one.name for one in measure.figures] == ["hpl", "fft", "wall"]
+    assert [one.lower_is_better for one in measure.figures] == [False, False, True]
+    assert Counter(record.metric for record in sink.records) == {TIME.name: 16, "fft": 16, "wall": 16}
+    hpl, fft, wall = figures_of(measure.visits, measure.figures, ["hpl", "fft"], blocks=BLOCKS)
+    assert hpl.row.compared.judgement == "faster" and hpl.holm == pytest.approx(2 * 2 / 2**BLOCKS)
+    assert fft.row.compared.judgement == "equivalent"
+    assert wall.row.compared.judgement == "faster" and wall.holm is None
+
+
+def test_an_application_of_one_figure_has_no_table_of_them() -> None:
+    _, _, measure, arms, _ = settings_campaign()
+    arms.run()
+    assert measure.figures == []
+    assert figures_object((), {}, void=False) == {"figures": [], "figures_blocks": None}
 
 
 # Links.
