@@ -94,7 +94,10 @@ def saturation(unit: Uncertain, batch: int, rtt: Uncertain, overhead: Uncertain,
 
 
 def busy_workers(own: Floats, masters: Floats) -> Floats:
-    """How many workers that need `own` seconds a message by themselves keep a master busy that needs `masters`."""
+    """How many workers that need `own` seconds a message by themselves keep a master busy that needs `masters`.
+
+    Both of one shape, which is the result's; infinite where the master needs no time.
+    """
     found = masters > 0
     return np.where(found, own / np.where(found, masters, 1.0), np.inf)
 

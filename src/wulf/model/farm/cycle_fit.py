@@ -94,7 +94,7 @@ class CycleFit:
         return {name: self.interval(_part(i)) for i, name in enumerate(self.form.parameters)}
 
     def interval(self, figure: Callable[[Floats], Floats]) -> Interval:
-        """A figure of the parameters, and its range over the region: (…, parameters) → (…)."""
+        """A figure of the parameters, of shape (…, parameters) → (…), and its range over the region."""
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = figure(self.region)
             value = float(figure(self.theta))

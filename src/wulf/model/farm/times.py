@@ -199,7 +199,7 @@ def _compared(fits: Sequence[CycleFit], seed: int) -> dict[str, HeldOut]:
 
 
 def metg_of(form: CycleForm, theta: Floats, workers: int, batch: int) -> Floats:
-    """METG(50 %) by a form: the t at which C = 2·t·b, by halving; (…, parameters) → (…)."""
+    """METG(50 %) by a form: the t [s] at which C = 2·t·b, by halving. Shape (…, parameters) → (…)."""
     crowd, one = np.array([float(workers)]), np.array([float(batch)])
     low, high = (np.full(theta.shape[:-1], np.log(edge)) for edge in (LEAST_METG, MOST_METG))
     for _ in range(HALVINGS):
