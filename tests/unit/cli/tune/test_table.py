@@ -11,7 +11,7 @@ from tests.wording import Wording, lacking
 from wulf.cli.tune.command import command
 from wulf.core.errors import UsageError
 
-PAPER = """arm,mean,sd,n
+TABLE = """arm,mean,sd,n
 none,50.03,4.31,10
 coalescing,31.63,.83,10
 firewall,41.62,8.90,10
@@ -22,7 +22,7 @@ coalescing + firewall,21.31,.97,10
 
 def run(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> str:
     path = folder / "table3.csv"
-    path.write_text(PAPER)
+    path.write_text(TABLE)
     command.main(["import", str(path), *words], standalone_mode=False)
     return capsys.readouterr().out
 
