@@ -43,6 +43,8 @@ MPI_ARMS = (
 )
 """Without both ways by MPI_Send: two ranks that send what is not eager wait for each other for ever (MPI 4.1, 3.5)."""
 
+_ORDER = {name: place for place, name in enumerate(dict.fromkeys(arm.name for arm in (*NET_ARMS, *MPI_ARMS)))}
+
 
 @dataclass(frozen=True)
 class Suspect:
@@ -147,12 +149,12 @@ def shape_of(medians: Mapping[int, float]) -> Shape | None:
 
 
 def arms_of(records: Sequence[Record]) -> dict[str, dict[int, Record]]:
-    """Arm → size → throughput, of a curve's first phase, in the order measured."""
+    """Arm → size → throughput, of a curve's first phase; the arms in their order, whatever was measured first."""
     found: dict[str, dict[int, Record]] = {}
     for record in records:
         if record.phase == PHASE and record.metric == "throughput":
             found.setdefault(str(record.params.get(ARM)), {})[int(record.params["bytes"] or 0)] = record
-    return found
+    return dict(sorted(found.items(), key=lambda item: _ORDER.get(item[0], len(_ORDER))))
 
 
 def medians(points: Mapping[int, Record]) -> dict[int, float]:

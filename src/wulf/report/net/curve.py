@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from wulf.core.names import subject_text
 from wulf.core.records import Record
 from wulf.core.units import show, show_in
-from wulf.measure.engine.curve import ARM, PHASE, PROOF, arms_of
+from wulf.measure.engine.curve import ARM, PHASE, PROOF, arms_of, medians
 from wulf.measure.engine.load import CPUS, ENDS, INTERRUPTS, RETRANSMITS
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import MARKS as VERDICTS
 from wulf.report.kit.figures import interval_text, usable, value_text, verdict_text
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Cell, Columns, Curve, Fold, Note, Plot, Section
+from wulf.report.kit.view import Cell, Columns, Curve, Element, Fold, Note, Plot, Section
 from wulf.store.run import Run
 
 MARKS = "○●△▲"
@@ -54,10 +54,11 @@ class ThroughputCurve(Part):
         drawn = [
             throughput_curve(name, points, mark) for (name, points), mark in zip(arms.items(), MARKS, strict=False)
         ]
-        body = [
+        body: list[Element | str] = [
             Section("", plot=Plot("curve-throughput", drawn, "message size", "throughput", "B", "B/s")),
             Note(READING, reading=True),
             _together(arms),
+            *(line for name, points in arms.items() if (line := _cost_line(name, points, loads))),
             *_cpu_plot(arms, loads),
             *(
                 Fold(f"{name[0].upper()}{name[1:]}, as a table", [_table(name, points, loads)], printed=False)
@@ -107,6 +108,21 @@ def _curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
     lows = [record.low or value for record, value in zip(points.values(), figures, strict=True)]
     highs = [record.high or value for record, value in zip(points.values(), figures, strict=True)]
     return Curve(name, list(points), figures, lows, highs, mark=mark)
+
+
+def _cost_line(name: str, points: Mapping[int, Record], loads: Loads) -> str:
+    """What the best size of one way costs the hosts; empty where nobody counted."""
+    found = medians(points)
+    best = max(found, key=lambda size: found[size]) if found else 0
+
+    def told(metric: str, form: str) -> str:
+        record = loads.get((metric, name, best))
+        return "" if record is None or record.value is None else form.format(show_in(record.value, 1.0))
+
+    ends = [told(f"{end}_{CPUS}", f"{{}} CPUs busy at the {end}") for end in ENDS]
+    counts = [told(f"{end}_{INTERRUPTS}", f"{{}} interrupts a message at the {end}") for end in ENDS]
+    costs = [cost for cost in (*ends, *counts, told(RETRANSMITS, "{} segments a message sent again")) if cost]
+    return f"{name[0].upper()}{name[1:]}, {show(best, 'B')}: {', '.join(costs)}." if costs else ""
 
 
 def _cpu_plot(arms: Iterable[str], loads: Loads) -> list[Fold]:

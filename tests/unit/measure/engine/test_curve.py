@@ -14,6 +14,7 @@ from wulf.measure.engine.curve import (
     PROOF,
     SUSPECT,
     Shape,
+    arms_of,
     curve_cells,
     proof_cells,
     shape_of,
@@ -59,6 +60,11 @@ def measured(arm: str, medians: dict[int, float]) -> list[Record]:
         )
         for size, value in medians.items()
     ]
+
+
+def test_arms_stand_in_their_order_whichever_was_measured_first() -> None:
+    records = [record for arm in reversed(NET_ARMS) for record in measured(arm.name, RISING)]
+    assert list(arms_of(records)) == [arm.name for arm in NET_ARMS]
 
 
 def test_what_has_fallen_is_proven_beside_each_suspect() -> None:

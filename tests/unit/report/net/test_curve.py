@@ -47,6 +47,7 @@ def test_the_most_is_the_headline_and_every_size_a_row() -> None:
     assert lines[0].startswith("n1 → n2: at most 32.8 Gbit/s")
     (row,) = [line.split() for line in lines if line.strip().startswith("1 MiB ")]
     assert row[2::2] == ["8.19", "16.4", "24.6", "32.8"]
+    assert f"  {NET_ARMS[0].name.capitalize()}, 1 MiB: 1.25 CPUs busy at the client." in lines
 
 
 def test_a_page_has_two_pictures_of_all_ways_and_both_ends() -> None:
