@@ -15,7 +15,7 @@ import pytest
 from tests.process.operations.peers import peer
 from tests.process.operations.templates import FOLDER
 
-pytestmark = pytest.mark.full  # Ansible may have to be installed
+pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]  # Ansible may have to be installed
 PLAY = FOLDER / "ansible" / "install.yml"
 SOURCE = """import sys
 def main():

@@ -93,6 +93,7 @@ def test_a_sick_machine_is_not_measured(forge: str, tmp_path: Path) -> None:
     assert "Health check failed:  full:" in said
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.full  # it may have to be installed
 @pytest.mark.parametrize(
     ("forge", "options"),

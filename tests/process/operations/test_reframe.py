@@ -118,6 +118,7 @@ def test_there_is_one_test_a_pattern(tests: dict[str, type]) -> None:
     assert set(tests) == set(CLASSES)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.full  # ReFrame may have to be installed
 @pytest.mark.parametrize(
     ("rtt", "throughput", "failures"), [("3600", "1e-3", 0), ("1e-12", "1e18", 2)], ids=["as fast", "slower"]
