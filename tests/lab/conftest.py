@@ -185,7 +185,8 @@ XHPL = """\
 [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || exit 0
 value() { sed -n "$1p" HPL.dat | cut -d' ' -f1; }
 echo "HPLinpack 2.3  --  High-Performance Linpack benchmark"
-echo "WR11C2R4 $(value 6) $(value 8) $(value 11) $(value 12) 1.00 $(value 8).0e-03"
+time=$(awk -v n="$(value 6)" -v nb="$(value 8)" 'BEGIN {print (2 / 3 * n^3 + 3 / 2 * n^2) / (nb * 1e6)}')
+echo "WR11C2R4 $(value 6) $(value 8) $(value 11) $(value 12) $time $(value 8).0e-03"
 echo "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.005 ...... ${VERDICT:-PASSED}"
 echo "End of Tests."
 """

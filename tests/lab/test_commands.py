@@ -32,7 +32,7 @@ PAIR = {
     "burst": "burst", "connect": "connect", "loaded": "rtt", "oneway": "there", "openloop": "delay", "pingpong": "rtt",
     "request": "rtt", "stream": "throughput", "sweep --most 64 --seconds 0.005": "latency",
     "curve --least 4096 --most 8192 --seconds 0.01": "client_cpus",
-    "zero-loss --frames 1518 --seconds 0.01 --width 20%": "throughput",
+    "zero-loss --frames 1518 --seconds 0.02 --width 20%": "sent",
 }  # fmt: skip
 """Pattern of `wulf net` between two nodes, with what makes it short → a metric of its records."""
 

@@ -34,7 +34,7 @@ def zero_loss(
     nothing in six trials and one that lost something, until both are within --width.
     """
     from wulf.measure.engine.plan import Cell
-    from wulf.measure.net.zero_loss import FRAMES, HEADERS
+    from wulf.measure.net.zero_loss import FRAMES, HEADERS, METRICS
     from wulf.workflow.net.zero_loss import ZeroLoss
 
     probe = net_probe()
@@ -46,7 +46,8 @@ def zero_loss(
     for length in lengths:
         probe.check("stream", "udp", {"bytes": length - HEADERS})
     params = probe.check("stream", "udp", {"bytes": lengths[0] - HEADERS, "seconds": seconds, "warmup_seconds": WARMUP})
-    cell = Cell(0, client, server, "udp", "stream", params, pattern.metrics)
+    metrics = tuple(metric for name in METRICS for metric in pattern.metrics if metric.name == name)
+    cell = Cell(0, client, server, "udp", "stream", params, metrics)
     study = partial(ZeroLoss, cell=cell, frames=lengths)
     outcome = studied("net-zero-loss", options, study, where=partial(pair_inventory, client, server))
     return show_run(outcome, as_json=as_json)

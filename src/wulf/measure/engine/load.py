@@ -20,21 +20,25 @@ _BUSY = ("user", "nice", "system", "irq", "softirq")
 
 
 def busy_cpus(replicate: Replicate, end: str) -> float | None:
-    """CPU seconds a second that were used on an end's host, by whomever; None where they were not counted."""
-    times = _counted(replicate, end).get("cpu", {}).get("all")
-    return sum(times.get(kind, 0.0) for kind in _BUSY) / replicate["seconds"] if times else None
+    """CPU seconds a second that were used on an end's host, by whomever; None where nothing was counted.
+
+    A counter that did not move is not told: shorter than a tick of 10 ms, a CPU's time is none.
+    """
+    counted = _counted(replicate, end)
+    times = counted.get("cpu", {}).get("all", {})
+    return sum(times.get(kind, 0.0) for kind in _BUSY) / replicate["seconds"] if counted else None
 
 
 def interrupts(replicate: Replicate, end: str) -> float | None:
-    """Interrupts that an end's host served; None where they were not counted."""
-    return _counted(replicate, end).get("intr")
+    """Interrupts that an end's host served; None where nothing was counted."""
+    counted = _counted(replicate, end)
+    return float(counted.get("intr", 0)) if counted else None
 
 
 def retransmits(replicate: Replicate) -> float | None:
-    """Segments that both hosts sent again, by whatever connection; None where TCP was not counted."""
-    seen = [_counted(replicate, end).get("snmp", {}).get("Tcp") for end in ENDS]
-    known = [counts.get("RetransSegs", 0) for counts in seen if counts is not None]
-    return float(sum(known)) if known else None
+    """Segments that both hosts sent again, by whatever connection; None where nothing was counted."""
+    known = [counted for end in ENDS if (counted := _counted(replicate, end))]
+    return float(sum(one.get("snmp", {}).get("Tcp", {}).get("RetransSegs", 0) for one in known)) if known else None
 
 
 def messages(replicate: Replicate, size: int) -> float | None:

@@ -13,6 +13,9 @@ TRIAL, PHASE = "trial", "zero loss"
 
 METRIC, KIND = "zero_loss_rate", "zero-loss"
 
+METRICS = ("sent", "loss")
+"""Of a trial, of a stream's: when nothing arrives, it has no throughput, and yet is a trial."""
+
 SHORT = 0.95
 """A sender that reaches less of what it is asked for is told to fall short."""
 

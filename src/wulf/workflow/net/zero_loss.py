@@ -33,7 +33,7 @@ class ZeroLoss(Study):
     Parameters
     ----------
     cell
-        A UDP stream; its `bytes` and `rate` are replaced.
+        A UDP stream that measures `METRICS`; its `bytes` and `rate` are replaced.
     """
 
     def __init__(self, given: Conditions, cell: Cell, frames: Sequence[int] = FRAMES) -> None:
@@ -71,19 +71,18 @@ class ZeroLoss(Study):
     def _learn(self, records: Sequence[Record]) -> None:
         """What the rates that were measured since the last time did."""
         new, self._seen = records[self._seen :], len(records)
-        sent = {_tried(record): record for record in new if record.metric == "sent"}
-        lost = {_tried(record): record for record in new if record.metric == "loss"}
+        lost = {_tried(record): record.samples for record in new if record.metric == "loss"}
         for record in new:
-            if record.metric != "throughput":
+            if record.metric != "sent":
                 continue
             key, bracket = _tried(record), self._brackets[int(record.params["frame"] or 0)]
-            if key not in sent or key not in lost or not sent[key].samples:
-                bracket.dead = record.reason or "no datagram arrived"
+            if not record.samples or not lost.get(key):
+                bracket.dead = record.reason or "nobody told what was lost"
                 continue
             seconds = float(record.params["seconds"] or 0.0)
-            rate, asked = sent[key].value or 0.0, key[1]
-            datagrams = sum(sent[key].samples) * seconds / bracket.bytes
-            bracket.learn(Rate(rate if asked is None else asked, rate, datagrams), lost=any(lost[key].samples))
+            rate, asked = record.value or 0.0, key[1]
+            datagrams = sum(record.samples) * seconds / bracket.bytes
+            bracket.learn(Rate(rate if asked is None else asked, rate, datagrams), lost=any(lost[key]))
 
     def judge(self, records: Sequence[Record]) -> Judgement:
         """The rate of each length as a record, and all in words."""

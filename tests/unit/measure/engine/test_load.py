@@ -33,7 +33,8 @@ def test_both_ends_resend() -> None:
     both = {end: {"snmp": {"Tcp": {"RetransSegs": n}}} for end, n in (("client", 3), ("server", 4))}
     assert retransmits(replicate(**both)) == 7
     assert retransmits(replicate(client={"snmp": {"Tcp": {"InSegs": 5}}})) == 0, "a counter that did not move"
-    assert retransmits(replicate(client=BUSY)) is None
+    assert retransmits(replicate(client=BUSY)) == 0, "nor one whose file says nothing new"
+    assert retransmits(replicate()) is None
 
 
 def test_messages_are_what_arrived() -> None:
