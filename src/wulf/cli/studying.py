@@ -154,7 +154,7 @@ def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:
     view, page = comparison_view(outcome.change), outcome.run.path / "change.html"
     write_view(view, page, KEPT)
     if as_json:
-        echo(f"since {outcome.change.a.id}: {view.headline}", err=True)
+        echo(f"since {outcome.change.a.id}: {' '.join([view.headline, *view.notes])}", err=True)
     else:
         echo()
         print_view(view, colour_console())

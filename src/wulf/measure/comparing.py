@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 from wulf.agent.facts import is_uniform
@@ -101,6 +102,21 @@ class RunComparison:
         if not self.cells:
             return INCOMPLETE
         return FOUND if any(cell.judgement is Judgement.SLOWER for cell in self.cells) else OK
+
+    @property
+    def unprovable(self) -> str:
+        """Why no difference could be claimed, however great, where samples are too few for so many cells; else empty.
+
+        Of n samples against m the rank-sum test's p is never below 2/C(n+m, n), which Holm multiplies by the cells.
+        """
+        sizes = [(len(cell.a.samples), len(cell.b.samples)) for cell in self.cells]
+        if not sizes or any(2 / comb(n + m, n) * len(sizes) <= ALPHA for n, m in sizes):
+            return ""
+        n, m = max(sizes)
+        return (
+            f"No difference could be claimed, however great: {n} samples against {m} are too few for {len(sizes)} cells. "
+            "Measure both runs without --quick, or fewer cells."
+        )
 
 
 def _key(record: Record) -> Key:

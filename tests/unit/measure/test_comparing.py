@@ -10,6 +10,7 @@ from wulf.core.records import Verdict
 from wulf.measure.comparing import ONE_LAUNCH, compare_runs, percent, sentence
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
+from wulf.report.compare.runs import comparison_view
 from wulf.stats.comparison import Judgement, PairedRule
 
 LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
@@ -48,6 +49,16 @@ def test_many_cells_are_many_chances() -> None:
         found = compare_runs(run("a", many, seed=seed), run("b", many, seed=1000 + seed))
         claims += found.exit_code == FOUND or any(cell.judgement is Judgement.FASTER for cell in found.cells)
     assert claims <= 4
+
+
+@pytest.mark.parametrize(("pairs", "told"), [(11, False), (12, True)])
+def test_too_few_samples_for_so_many_cells_are_told(pairs: int, told: bool) -> None:
+    """Six against six: p is 2/924 at least, of which Holm allows 23; a pair is two cells."""
+    like = {f"n1>n{i}": 1.0 for i in range(2, 2 + pairs)}
+    found = compare_runs(run("a", like, seed=1, n=6), run("b", dict.fromkeys(like, 100.0), seed=2, n=6))
+    assert (found.exit_code, bool(found.unprovable)) == (OK if told else FOUND, told)
+    assert ("6 samples against 6 are too few for 24 cells" in found.unprovable) == told
+    assert (found.unprovable in comparison_view(found).notes) == told
 
 
 def test_suspects_are_not_claims() -> None:

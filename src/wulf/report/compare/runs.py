@@ -43,6 +43,7 @@ def comparison_view(found: RunComparison) -> View:
         header=[("A", found.a.id), ("B", found.b.id)],
         brief=f"A {found.a.id}, B {found.b.id}",
         sections=[*(differ if found.facts else []), _cells(found)],
+        notes=[found.unprovable] if found.unprovable else [],
         method=method(found),
     )
 
