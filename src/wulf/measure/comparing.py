@@ -114,8 +114,8 @@ class RunComparison:
             return ""
         n, m = max(sizes)
         return (
-            f"No difference could be claimed, however great: {n} samples against {m} are too few for {len(sizes)} cells. "
-            "Measure both runs without --quick, or fewer cells."
+            f"No difference could be claimed, however great: {n} samples against {m} are too few for {len(sizes)} "
+            "cells. Measure both runs without --quick, or fewer cells."
         )
 
 
