@@ -243,7 +243,8 @@ MasterTally FarmMaster::run(std::uint32_t units) {
   if (!plan_.async) {
     return plain_master(dealer, plan_.workers, inputs_.data(), results_.data());
   }
-  return AsyncMaster(dealer, plan_, inputs_.data(), results_.data(), farm::crowded(world_, plan_.threads)).run();
+  return AsyncMaster(dealer, plan_, inputs_.data(), results_.data(), farm::crowded(world_, plan_.threads))
+      .run();
 }
 
 std::vector<WorkerTally> FarmMaster::tallies() const {
