@@ -20,24 +20,26 @@ _BUSY = ("user", "nice", "system", "irq", "softirq")
 
 
 def busy_cpus(replicate: Replicate, end: str) -> float | None:
-    """CPU seconds a second that were used on an end's host, by whomever; None where nothing was counted.
+    """CPU seconds a second that were used on an end's host, by whomever; None where nobody counted.
 
     A counter that did not move is not told: shorter than a tick of 10 ms, a CPU's time is none.
     """
     counted = _counted(replicate, end)
+    if counted is None:
+        return None
     times = counted.get("cpu", {}).get("all", {})
-    return sum(times.get(kind, 0.0) for kind in _BUSY) / replicate["seconds"] if counted else None
+    return float(sum(times.get(kind, 0.0) for kind in _BUSY)) / float(replicate["seconds"])
 
 
 def interrupts(replicate: Replicate, end: str) -> float | None:
-    """Interrupts that an end's host served; None where nothing was counted."""
+    """Interrupts that an end's host served; None where nobody counted."""
     counted = _counted(replicate, end)
-    return float(counted.get("intr", 0)) if counted else None
+    return None if counted is None else float(counted.get("intr", 0))
 
 
 def retransmits(replicate: Replicate) -> float | None:
-    """Segments that both hosts sent again, by whatever connection; None where nothing was counted."""
-    known = [counted for end in ENDS if (counted := _counted(replicate, end))]
+    """Segments that both hosts sent again, by whatever connection; None where nobody counted."""
+    known = [counted for end in ENDS if (counted := _counted(replicate, end)) is not None]
     return float(sum(one.get("snmp", {}).get("Tcp", {}).get("RetransSegs", 0) for one in known)) if known else None
 
 
@@ -73,8 +75,9 @@ def load_records(cell: Cell, replicates: Iterable[Replicate], run: str, at: str,
     return [_record(cell, metric, samples, estimate, run=run, at=at) for metric, samples, estimate in found]
 
 
-def _counted(replicate: Replicate, end: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (replicate.get("counters") or {}).get(end) or {}
+def _counted(replicate: Replicate, end: str) -> Mapping[str, Any] | None:
+    """What moved on an end's host: empty where nothing did, None where nobody counted."""
+    found: Mapping[str, Any] | None = (replicate.get("counters") or {}).get(end)
     return found
 
 

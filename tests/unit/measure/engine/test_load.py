@@ -27,6 +27,7 @@ def test_a_host_is_as_busy_as_its_cpus_were() -> None:
     assert busy_cpus(replicate(client=BUSY), "client") == pytest.approx(1.0)
     assert busy_cpus(replicate(client=BUSY), "server") is None
     assert interrupts(replicate(client=BUSY), "client") == 200
+    assert (busy_cpus(replicate(client={}), "client"), interrupts(replicate(client={}), "client")) == (0, 0)
 
 
 def test_both_ends_resend() -> None:
