@@ -108,7 +108,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         No application, or two; no change, or two.
     """
     from wulf.apps.command import pattern_of
-    from wulf.model.impact import enough_blocks
+    from wulf.stats.comparison import enough_pairs
     from wulf.workflow.impact.arms import parse_links
     from wulf.workflow.impact.run import ImpactRequest
 
@@ -131,7 +131,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     def request(nodes: int) -> ImpactRequest:
         application = _application(own, words, launch(nodes).spec, over_ranks=over_ranks)
         unit, higher = _figure(own)
-        blocks = own["blocks"] or max(BLOCKS, enough_blocks(len(application.leading)))
+        blocks = own["blocks"] or max(BLOCKS, enough_pairs(len(application.leading)))
         return ImpactRequest(
             application, own["settings"], links, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
             profile=not own["no_profile"], blocks=blocks, delta=own["delta"], seed=seed, domain=domain,

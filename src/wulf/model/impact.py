@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, log, log2
+from math import log
 from statistics import fmean, stdev
 
 import numpy as np
 
-from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm
+from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm_of
 
 BEFORE, AFTER = "before", "after"
 ARMS = (BEFORE, AFTER)
@@ -145,18 +145,8 @@ def figures_of(
     """
     rows = [_row(visits, one, blocks, alpha, delta) for one in quantities]
     claimed = {row.quantity.name: row.compared.p for row in rows if row.quantity.name in leading}
-    judged = {name: p for name, p in claimed.items() if p is not None}
-    # a figure without p had no values: it claims nothing, and makes the others no harder
-    corrected = dict(zip(judged, holm(list(judged.values())), strict=True))
+    corrected = holm_of(claimed)
     return tuple(FigureRow(row, row.quantity.name in claimed, corrected.get(row.quantity.name)) for row in rows)
-
-
-def enough_blocks(claims: int, alpha: float = 0.05) -> int:
-    """The fewest blocks in which a difference that wins each of them is proven among so many claims.
-
-    The signed ranks of n blocks have a p of 2 / 2ⁿ at least, and Holm's first step multiplies it by the claims.
-    """
-    return ceil(log2(2 * max(1, claims) / alpha))
 
 
 def _right(visits: Sequence[Visit], arm: str) -> list[Visit]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, log2
 from random import Random
 from statistics import median
 from typing import NamedTuple
 
-from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule
+from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule, enough_pairs
 from wulf.stats.estimates import Estimate
 from wulf.stats.intervals import median_interval
 
@@ -101,8 +100,8 @@ class Preflight:
 
 
 def blocks_for(rivals: int) -> int:
-    """The fewest in which each of so many can be proven slower, if it loses all of them: 2 · 2⁻ⁿ ≤ α / rivals."""
-    return max(LEAST_BLOCKS, ceil(1 + log2(max(1, rivals) / ALPHA)))
+    """The fewest in which each of so many can be proven slower, if it loses all of them."""
+    return max(LEAST_BLOCKS, enough_pairs(rivals, ALPHA))
 
 
 def spread(values: Sequence[int], count: int) -> list[int]:

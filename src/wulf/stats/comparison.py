@@ -6,10 +6,11 @@ other, there are no pairs, and time is a suspect that no test can clear: `Compar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import exp, isfinite, log1p, sqrt
+from math import ceil, exp, isfinite, log1p, log2, sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,8 @@ from wulf.stats.diagnostics import CAUTION, effective_size
 from wulf.stats.ranks import Shift, rank_sum_shift, signed_rank_level, signed_rank_shift
 from wulf.stats.samples import Floats, check_confidence, logs
 from wulf.stats.sequential import level_at, levels, pocock
+
+Name = TypeVar("Name")
 
 LOOKS = (8, 10, 12, 16, 24, 40)
 """Pairs at which to look. Fewer than eight cannot convince at a level that is corrected for several looks."""
@@ -293,6 +296,20 @@ def holm(p_values: Sequence[float]) -> list[float]:
     corrected = np.empty(p.size)
     corrected[order] = np.minimum(1.0, stepped)
     return [float(value) for value in corrected]
+
+
+def holm_of(p_values: Mapping[Name, float | None]) -> dict[Name, float]:
+    """As `holm`, by name; what has no p claims nothing, and makes the others no harder."""
+    known = {name: p for name, p in p_values.items() if p is not None}
+    return dict(zip(known, holm(list(known.values())), strict=True))
+
+
+def enough_pairs(claims: int, alpha: float = 0.05) -> int:
+    """The fewest pairs in which a difference that wins each of them is proven among so many claims.
+
+    The signed ranks of n pairs have a p of 2 / 2ⁿ at least, and Holm's first step multiplies it by the claims.
+    """
+    return ceil(log2(2 * max(1, claims) / alpha))
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from wulf.stats.comparison import holm
+from wulf.stats.comparison import holm_of
 from wulf.stats.designs import CONTROL, Term, alias_groups, columns, group_names, model_terms, signed_sum
 from wulf.stats.samples import Floats, check_confidence, checked, logs
 
@@ -145,8 +145,7 @@ def analyse(
     fit = _fit(y, terms, time)
     contrasts = [_contrast(fit, i, confidence) for i in range(len(fit.changes))]
     found = contrasts[: len(fit.terms)]
-    judged = [i for i, one in enumerate(found) if one.p is not None and not fit.terms[i].control]
-    corrected = dict(zip(judged, holm([found[i].p or 0.0 for i in judged]), strict=True))
+    corrected = holm_of({i: one.p for i, one in enumerate(found) if not fit.terms[i].control})
     effects = (Effect(t.names, one, corrected.get(i), t.control)
                for i, (t, one) in enumerate(zip(fit.terms, found, strict=True)))  # fmt: skip
     return Analysis(tuple(effects), contrasts[-1] if fit.drift else None, confidence, _notes(terms, fit, int(y.size)))

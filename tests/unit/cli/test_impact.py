@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from wulf.apps import hpcc
 from wulf.cli.impact import BLOCKS, command
 from wulf.core.errors import UsageError
-from wulf.model.impact import enough_blocks
+from wulf.stats.comparison import enough_pairs
 from wulf.workflow.engine.done import Done
 from wulf.workflow.impact import arms as impact_arms
 from wulf.workflow.impact import run as workflow
@@ -76,7 +76,7 @@ def test_links_of_a_lab(asked: dict[str, Any], tmp_path: Any) -> None:
 
 def test_a_suite_of_parts_gets_blocks_in_which_each_can_be_proven(asked: dict[str, Any], tmp_path: Any) -> None:
     run(tmp_path, "n1", "--settings", "nic.mtu=9000", "--app", "hpcc")
-    assert asked["request"].blocks == enough_blocks(len(hpcc.LEADING)) > BLOCKS
+    assert asked["request"].blocks == enough_pairs(len(hpcc.LEADING)) > BLOCKS
     assert asked["request"].application.titles["fft.mpi"] == "FFT: all ranks together"
     run(tmp_path / "own", "n1", "--settings", "nic.mtu=9000", "--app", "hpcc", "--blocks", "6")
     assert asked["request"].blocks == 6

@@ -5,7 +5,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from wulf.model.impact import AFTER, BEFORE, Quantity, Visit, enough_blocks, figures_of, impact_of
+from wulf.model.impact import AFTER, BEFORE, Quantity, Visit, figures_of, impact_of
+from wulf.stats.comparison import enough_pairs
 from wulf.stats.ranks import signed_rank_level
 
 TIME, RTT, RATE = Quantity("application", "s"), Quantity("rtt", "s"), Quantity("stream", "B/s", lower_is_better=False)
@@ -107,7 +108,7 @@ def proven(seen: list[Visit], blocks: int) -> list[str]:
 
 
 def test_each_part_of_a_suite_has_its_own_effect():
-    blocks = enough_blocks(len(PARTS))
+    blocks = enough_pairs(len(PARTS))
     rows = figures_of(parts(blocks, 1, b=0.2, e=-0.3), PARTS, [one.name for one in PARTS], blocks=blocks)
     by_name = {one.row.quantity.name: one for one in rows}
     assert by_name["b"].row.compared.low < exp(0.2) < by_name["b"].row.compared.high
@@ -137,6 +138,6 @@ def test_a_part_without_figures_is_none_and_makes_the_others_no_harder():
 
 @pytest.mark.parametrize("claims", [1, 2, 4, 8, 36])
 def test_enough_blocks_are_the_fewest_that_can_prove_one_of_so_many(claims: int):
-    blocks = enough_blocks(claims)
+    blocks = enough_pairs(claims)
     assert signed_rank_level(blocks, 0.05 / claims) > 0
     assert signed_rank_level(blocks - 1, 0.05 / claims) == 0

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, log2
 
 from wulf.search.space import Config
 from wulf.search.stages.comparing import Blocks
 from wulf.search.stages.path import SIGNS, Pair
-from wulf.stats.comparison import Comparison, Judgement, holm
+from wulf.stats.comparison import Comparison, Judgement, enough_pairs, holm
 
 ALPHA = 0.05
 """Of a false claim among all of a search's path."""
@@ -46,8 +45,8 @@ class Proofs:
 
 
 def blocks_for(claims: int, least: int) -> int:
-    """Blocks of which so many claims can all be proven: n signs can come to 2 · 2⁻ⁿ, and Holm's least is α / claims."""
-    return max(least, ceil(1 + log2(max(1, claims) / ALPHA)))
+    """Blocks of which so many claims can all be proven, and at least `least`."""
+    return max(least, enough_pairs(claims, ALPHA))
 
 
 def prove(blocks: Blocks, path: Sequence[Config], pair: Pair | None, delta: float) -> Proofs:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log2
 from typing import Literal
 
 import numpy as np
 
 from wulf.core.errors import UsageError
+from wulf.stats.comparison import enough_pairs
 from wulf.stats.designs import (
     CONTROL,
     Design,
@@ -101,11 +101,8 @@ class Stage:
 
 
 def blocks_for(claims: int, alpha: float) -> int:
-    """How many blocks it takes that so many claims, corrected for their number, can be proven with some to spare.
-
-    Of n signs that are all alike the two-sided p is 2/2ⁿ, and Holm's first step asks for α over the number of claims.
-    """
-    return max(LEAST_BLOCKS, ceil(log2(2 * max(1, claims) / alpha)) + SPARE_BLOCKS)
+    """How many blocks it takes that so many claims, corrected for their number, can be proven with some to spare."""
+    return max(LEAST_BLOCKS, enough_pairs(claims, alpha) + SPARE_BLOCKS)
 
 
 def check_blocks(blocks: int, claims: int, alpha: float) -> None:
@@ -116,7 +113,7 @@ def check_blocks(blocks: int, claims: int, alpha: float) -> None:
     UsageError
         Says how many blocks it takes.
     """
-    least = max(6, ceil(log2(2 * max(1, claims) / alpha)))
+    least = max(6, enough_pairs(claims, alpha))
     if blocks < least:
         raise UsageError(
             f"{blocks} blocks can never prove the effect of one of {claims} settings", f"--blocks {least} at least"

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm
+from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm_of
 from wulf.stats.designs import CONTROL, Kind
 from wulf.stats.effects import Analysis, analyse
 from wulf.tune.campaign.arms import COMBINED, DEFAULT, KEPT, Stage
@@ -242,8 +242,7 @@ def holm_of_rows(rows: Sequence[ArmRow]) -> dict[tuple[str, str], float]:
 
 def _holm(compared: Mapping[str, Comparison | None]) -> dict[str, float]:
     """p of each, corrected for all that have one."""
-    p = {name: one.p for name, one in compared.items() if one is not None and one.p is not None}
-    return dict(zip(p, holm(list(p.values())), strict=True))
+    return holm_of({name: one.p for name, one in compared.items() if one is not None})
 
 
 def _company(

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from wulf.stats.comparison import DELTA, Comparison, holm
+from wulf.stats.comparison import DELTA, Comparison, holm_of
 from wulf.stats.designs import alias_groups, columns, group_names, model_terms
 from wulf.stats.intervals import few_mean_interval
 from wulf.stats.moments import WeightedSum, compared, linear_sum, log_sum
@@ -151,8 +151,7 @@ class _Scale:
         """Those that there are, compared, with p of all of them corrected."""
         asked = {name: one for name, one in contrasts.items() if one is not None}
         found = {name: self._compared(one, len(asked)) for name, one in asked.items()}
-        judged = {name: one.p for name, one in found.items() if one.p is not None}
-        corrected = dict(zip(judged, holm(list(judged.values())), strict=True))
+        corrected = holm_of({name: one.p for name, one in found.items()})
         return {name: TableEffect(name, one, corrected.get(name)) for name, one in found.items()}
 
     def _compared(self, contrast: Contrast, among: int) -> Comparison:

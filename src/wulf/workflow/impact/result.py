@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wulf.model.impact import ARMS, BEFORE, FigureRow, Impact, Row, enough_blocks
+from wulf.model.impact import ARMS, BEFORE, FigureRow, Impact, Row
 from wulf.model.mpi_share import MpiShare
+from wulf.stats.comparison import enough_pairs
 from wulf.tune.campaign.wording import comparison_object
 from wulf.workflow.impact.profile import Profiled
 from wulf.workflow.tune.campaign import CampaignState
@@ -52,7 +53,7 @@ def figures_object(
     """
     leading = [one for one in figures if one.leading]
     rows = [_figure(one, titles, void, alpha) for one in [*leading, *(one for one in figures if not one.leading)]]
-    return {"figures": rows, "figures_blocks": enough_blocks(len(leading), alpha) if leading else None}
+    return {"figures": rows, "figures_blocks": enough_pairs(len(leading), alpha) if leading else None}
 
 
 def _figure(one: FigureRow, titles: Mapping[str, str], void: bool, alpha: float) -> dict[str, Any]:
