@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from math import log
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -190,10 +191,18 @@ def domain_of(application: str, domains: Mapping[str, str]) -> str:
     application
         A command line: that of an MPI's launcher names the program, too.
     """
-    names = list(programs_in(application))
-    given = (domain for pattern, domain in domains.items() if any(fnmatchcase(name, pattern) for name in names))
+    return domain_among(list(programs_in(application)), domains) or UNKNOWN
+
+
+def domain_among(names: Sequence[str], domains: Mapping[str, str]) -> str | None:
+    """Of the first pattern that one of these names matches, else of the first that is an application of wulf's."""
     known = known_programs()
-    return next(given, None) or next((known[name] for name in names if name in known), UNKNOWN)
+    return by_pattern(names, domains) or next((known[name] for name in names if name in known), None)
+
+
+def by_pattern(names: Sequence[str], domains: Mapping[str, str]) -> str | None:
+    """The domain of the first pattern that one of these names matches."""
+    return next((domain for pattern, domain in domains.items() if any(fnmatchcase(n, pattern) for n in names)), None)
 
 
 def programs_in(application: str) -> Iterator[str]:
@@ -205,7 +214,8 @@ def programs_in(application: str) -> Iterator[str]:
     return (word.rpartition("/")[2] for word in words)
 
 
-def known_programs() -> dict[str, str]:
+@cache
+def known_programs() -> Mapping[str, str]:
     """The names that applications of wulf's have, and those of their programs → domain."""
     found: dict[str, str] = {}
     for name, driver in drivers().items():

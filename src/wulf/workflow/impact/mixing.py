@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from math import fsum
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -14,7 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, first_fault, toml_of
 from wulf.model.impacts import UNKNOWN, Expectation, Load, RunImpact, expectation
-from wulf.workflow.impact.collecting import Domain, domain_of, known_programs, programs_in
+from wulf.workflow.impact.collecting import (
+    Domain,
+    by_pattern,
+    domain_among,
+    domain_of,
+    known_programs,
+    programs_in,
+)
 from wulf.workflow.impact.sacct import SlurmUse, read_sacct, words_of
 
 EXAMPLE = "docs/impact.md shows one"
@@ -121,11 +127,10 @@ def sacct_mix(path: Path, domains: DomainsFile, days: float) -> Mix:
     whole = sum(one.cpu_seconds for one in jobs)
     if not whole:
         raise UsageError(f"{path}: its {len(jobs)} jobs took no CPU time", "is it of a time when the cluster was used?")
-    known = known_programs()
     seconds: dict[str, int] = {}
     counts: dict[str, int] = {}
     for one in jobs:
-        name = _domain(one, domains, known) if one.completed else UNFINISHED
+        name = _domain(one, domains) if one.completed else UNFINISHED
         seconds[name] = seconds.get(name, 0) + one.cpu_seconds
         counts[name] = counts.get(name, 0) + 1
     month = MONTH / days
@@ -134,12 +139,9 @@ def sacct_mix(path: Path, domains: DomainsFile, days: float) -> Mix:
     return Mix(str(path), _ordered(loads), done * month, whole / 3600 * month)
 
 
-def _domain(job: SlurmUse, domains: DomainsFile, known: Mapping[str, str]) -> str:
-    names = list(words_of(job.name))
-    by_name = (domain for pattern, domain in domains.programs.items() if any(fnmatchcase(n, pattern) for n in names))
-    by_account = (domain for pattern, domain in domains.accounts.items() if fnmatchcase(job.account, pattern))
-    of_known = (known[name] for name in names if name in known)
-    return next(by_name, None) or next(of_known, None) or next(by_account, UNKNOWN)
+def _domain(job: SlurmUse, domains: DomainsFile) -> str:
+    by_name = domain_among(list(words_of(job.name)), domains.programs)
+    return by_name or by_pattern([job.account], domains.accounts) or UNKNOWN
 
 
 def _ordered(loads: Iterable[Load]) -> tuple[Load, ...]:

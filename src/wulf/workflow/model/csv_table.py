@@ -36,14 +36,23 @@ class CsvLine:
 
     def number_of(self, name: str) -> float:
         """A number above zero. Raises UsageError."""
-        text = self.text(name)
-        try:
-            value = float(text)
-        except ValueError:
-            self.refuse(f"{name} is {text!r}, which is no number")
+        value = self._float(name)
         if not isfinite(value) or value <= 0:
-            self.refuse(f"{name} is {text}, which is not above 0")
+            self.refuse(f"{name} is {self.text(name)}, which is not above 0")
         return value
+
+    def finite(self, name: str) -> float:
+        """A number. Raises UsageError."""
+        value = self._float(name)
+        if not isfinite(value):
+            self.refuse(f"{name} is {self.text(name)}, which is no number")
+        return value
+
+    def _float(self, name: str) -> float:
+        try:
+            return float(self.text(name))
+        except ValueError:
+            self.refuse(f"{name} is {self.text(name)!r}, which is no number")
 
     def count(self, name: str) -> int:
         """A whole number above zero. Raises UsageError."""
@@ -77,11 +86,15 @@ class CsvTable:
     def check_known(self, known: Sequence[str]) -> None:
         """Every column is one of these, and stands there once. Raises UsageError."""
         unknown = next((name for name in self.heads if name not in known), None)
-        doubled = next((name for name in self.heads if self.heads.count(name) > 1), None)
         if unknown is not None:
             self.refuse(f"column {unknown!r} is not known", self.naming(known))
+        self.check_once(self.naming(known))
+
+    def check_once(self, next_step: str) -> None:
+        """Every column stands there once. Raises UsageError."""
+        doubled = next((name for name in self.heads if self.heads.count(name) > 1), None)
         if doubled is not None:
-            self.refuse(f"column {doubled!r} stands there twice", self.naming(known))
+            self.refuse(f"column {doubled!r} stands there twice", next_step)
 
     def naming(self, known: Sequence[str]) -> str:
         """What to do about its first line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 
 from wulf.core.errors import UsageError
@@ -63,7 +62,10 @@ def from_csv(path: Path, unit: str, *, lower_is_better: bool) -> SettingTable:
             TableRow(arm, value, _block(line), _order(line))
             for arm, value, line in zip(arms, figures, table.lines, strict=True)
         ]
-        each = {arm: Moments.of([row.value for row in rows if row.arm == arm]) for arm in dict.fromkeys(arms)}
+        values: dict[Settings, list[float]] = {}
+        for row in rows:
+            values.setdefault(row.arm, []).append(row.value)
+        each = {arm: Moments.of(own) for arm, own in values.items()}
         return SettingTable(str(path), factors, each, *common, rows=rows, exclusive=exclusive)
     means: dict[Settings, Moments] = {}
     for arm, mean, line in zip(arms, figures, table.lines, strict=True):
@@ -79,9 +81,7 @@ def from_csv(path: Path, unit: str, *, lower_is_better: bool) -> SettingTable:
 def _check_columns(table: CsvTable) -> None:
     """Which kind of table it is, and that nothing contradicts that."""
     heads = table.heads
-    doubled = next((name for name in heads if heads.count(name) > 1), None)
-    if doubled is not None:
-        table.refuse(f"column {doubled!r} stands there twice", "name each once")
+    table.check_once("name each once")
     if "" in heads:
         table.refuse(f"column {heads.index('') + 1} has no name", "name the setting that it holds")
     if len([name for name in FIGURES if name in heads]) != 1:
@@ -160,7 +160,7 @@ def _deviation(line: CsvLine, factor: float) -> float | None:
     """Standard deviation, where the line has one."""
     if not _there(line, DEVIATION):
         return None
-    if _finite(line, DEVIATION) == 0:
+    if line.finite(DEVIATION) == 0:
         return 0.0
     return _figure(line, DEVIATION) * factor
 
@@ -174,19 +174,9 @@ def _block(line: CsvLine) -> str | None:
 
 
 def _order(line: CsvLine) -> float | None:
-    return _finite(line, ORDER) if _there(line, ORDER) else None
+    return line.finite(ORDER) if _there(line, ORDER) else None
 
 
 def _there(line: CsvLine, name: str) -> bool:
     """Whether the line says something in this column."""
     return name in line.table.heads and line.text(name) not in ABSENT
-
-
-def _finite(line: CsvLine, name: str) -> float:
-    try:
-        value = float(line.text(name))
-    except ValueError:
-        line.refuse(f"{name} is {line.text(name)!r}, which is no number")
-    if not isfinite(value):
-        line.refuse(f"{name} is {line.text(name)}, which is no number")
-    return value
