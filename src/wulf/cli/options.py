@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite
@@ -139,7 +139,8 @@ def _resumed() -> tuple[bool, Path | None]:
     return (RESUMED in ctx.meta, ctx.meta.get(RESUMED)) if ctx else (False, None)
 
 
-def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+def all_of(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """These options as one, in the order of the help."""
     return lambda function: functools.reduce(lambda f, option: option(f), reversed(options), function)
 
 
@@ -152,7 +153,7 @@ nodes_argument = click.argument("nodes_given", metavar="[NODESET]...", nargs=-1,
 
 def node_options(function: F) -> F:
     """Where a command takes nodes: --nodes, --inventory, --hostfile, --launcher, --lab, --network, --ssh-config."""
-    return _apply(
+    return all_of(
         [
             where_option(
                 "--nodes",
@@ -200,7 +201,7 @@ def node_options(function: F) -> F:
 
 def measure_options(function: F) -> F:
     """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --width, --budget, --baseline."""
-    return _apply(
+    return all_of(
         [
             _how("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
             _how("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),

@@ -60,6 +60,11 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
 
 
+def capitalised(text: str) -> str:
+    """With a capital at its beginning, and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(count: int, noun: str, many: str = "") -> str:
     """`1 record`, `1,234 records`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

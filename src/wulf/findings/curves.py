@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import capitalised
 from wulf.core.records import Param, Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.measure.engine.collect import in_common
@@ -150,7 +151,7 @@ def _finding(name: str, shape: Shape, base: Record, found: Sequence[Contrast], s
 
 def _range(name: str, shape: Shape, base: Record) -> str:
     figure = f"{show(base.value, base.unit)} ({show_interval(base.low, base.high, base.unit)})"
-    head = f"{name[0].upper()}{name[1:]}: "
+    head = f"{capitalised(name)}: "
     if shape.first == shape.last:
         return f"{head}best at {show(shape.best, 'B')}, {figure}."
     return f"{head}best from {show(shape.first, 'B')} to {show(shape.last, 'B')}, {figure} at {show(shape.best, 'B')}."

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wulf.core.names import capitalised
 from wulf.core.units import show
 from wulf.report.kit.view import Columns, Section, View
 
@@ -92,7 +93,7 @@ def _calls(result: Result) -> Section:
 def _name(name: str) -> str:
     if name == "tests":
         return "tests without result"
-    return f"MPI_{name[0].upper()}{name[1:]}"
+    return f"MPI_{capitalised(name)}"
 
 
 def _each(line: Result) -> str:

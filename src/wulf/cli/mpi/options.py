@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wulf.cli.options import PARAM_TYPES, inventory_of
+from wulf.cli.options import PARAM_TYPES, all_of, inventory_of
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import BLOCKS, EACH, LAUNCHES, SHARED
 
@@ -50,12 +49,12 @@ _OPTIONS = (
 
 def launch_options(function: F) -> F:
     """How ranks are launched: --mpi, --ranks, --per-node, --starter, --launch."""
-    return functools.reduce(lambda f, option: option(f), reversed(_OPTIONS), function)
+    return all_of(_OPTIONS)(function)
 
 
 def rank_options(function: F) -> F:
     """The same where every replicate is a launch: --mpi, --ranks, --per-node, --starter."""
-    return functools.reduce(lambda f, option: option(f), reversed(_RANKS), function)
+    return all_of(_RANKS)(function)
 
 
 def taken(options: dict[str, Any], usual: str = BLOCKS) -> Callable[[int], Launch]:

@@ -48,14 +48,13 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them, what goes over sizes, the layers of one exchange, and whole clusters."""
-        return [*net_probe().patterns, *OVER, *net_cluster.COMMANDS]
+        """As the probe names them, then what is more than one of its patterns on a pair."""
+        return [*net_probe().patterns, *COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
-        known = {**OVER, **net_cluster.COMMANDS}
-        if cmd_name in known:
-            return known[cmd_name]
+        if cmd_name in COMMANDS:
+            return COMMANDS[cmd_name]
         probe = net_probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
@@ -210,8 +209,10 @@ def sweep(
     return show_run(outcome, as_json=as_json)
 
 
-OVER: dict[str, click.Command] = {"sweep": sweep, "curve": curve, "zero-loss": zero_loss, "layers": layers}
-"""Name → command: one pair in more than one cell."""
+COMMANDS: dict[str, click.Command] = {
+    "sweep": sweep, "curve": curve, "zero-loss": zero_loss, "layers": layers, **net_cluster.COMMANDS
+}  # fmt: skip
+"""Name → command: one pair in more than one cell, and whole clusters."""
 
 
 @click.group(cls=NetGroup)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -12,7 +11,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
-from wulf.cli.options import Number, measure_options, node_options
+from wulf.cli.options import Number, all_of, measure_options, node_options
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 
@@ -30,7 +29,7 @@ _OPTIONS = (
 
 def curve_options(function: F) -> F:
     """From which size to which, and how long each: --least, --most, --seconds."""
-    return functools.reduce(lambda f, option: option(f), reversed(_OPTIONS), function)
+    return all_of(_OPTIONS)(function)
 
 
 def first_to_last(least: int, most: int) -> list[int]:

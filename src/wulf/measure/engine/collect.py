@@ -276,6 +276,15 @@ def _told(main: Metric, good: Sequence[Replicate]) -> list[Metric]:
     return list(told.values())
 
 
+def replicates_of(cells: Iterable[Cell], replicates: Iterable[Replicate]) -> dict[int, list[Replicate]]:
+    """Number of each of these cells → its replicates, in the order measured; those of other cells are left out."""
+    found: dict[int, list[Replicate]] = {cell.id: [] for cell in cells}
+    for replicate in replicates:
+        if replicate["cell"] in found:
+            found[replicate["cell"]].append(replicate)
+    return found
+
+
 def records_of_run(
     plan: Plan,
     replicates: Sequence[Replicate],
@@ -286,10 +295,7 @@ def records_of_run(
     explain: Explain = unexplained,
 ) -> list[Record]:
     """All records of a plan from all its replicates, as `records_of` a cell; those of another plan are left out."""
-    by_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
-    for replicate in replicates:
-        if replicate["cell"] in by_cell:
-            by_cell[replicate["cell"]].append(replicate)
+    by_cell = replicates_of(plan.cells, replicates)
     return [
         record
         for cell in plan.cells

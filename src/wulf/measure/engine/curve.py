@@ -128,6 +128,11 @@ ABOUT = 0.05
 """Sizes within this of the best are as good; what lies farther below, beyond them, has fallen."""
 
 
+def best_size(medians: Mapping[int, float]) -> int:
+    """Of at least one size that at which the most goes through, the shortest where several are alike."""
+    return max(sorted(medians), key=lambda size: medians[size])
+
+
 def shape_of(medians: Mapping[int, float]) -> Shape | None:
     """What stands out in throughput over size; None without any.
 
@@ -135,8 +140,7 @@ def shape_of(medians: Mapping[int, float]) -> Shape | None:
     """
     if not medians:
         return None
-    sizes = sorted(medians)
-    best = max(sizes, key=lambda size: medians[size])
+    sizes, best = sorted(medians), best_size(medians)
     good = [medians[size] >= (1 - ABOUT) * medians[best] for size in sizes]
     first = last = sizes.index(best)
     while first > 0 and good[first - 1]:

@@ -21,6 +21,7 @@ from wulf.measure.engine.collect import (
     in_common,
     pairs_of,
     records_of,
+    replicates_of,
     samples_of,
     sums_of,
     unexplained,
@@ -114,11 +115,8 @@ class Runner:
 
     def _restore(self, so_far: Sequence[Replicate]) -> int:
         """Give the cells what was measured before; returns the number of the next block."""
-        by_cell: dict[int, list[Replicate]] = {}
-        for replicate in so_far:
-            by_cell.setdefault(replicate["cell"], []).append(replicate)
-        for number, replicates in by_cell.items():
-            if number in self._states:
+        for number, replicates in replicates_of(self._plan.cells, so_far).items():
+            if replicates:
                 self._states[number].restore(replicates, slim=self._plan.endless)
         return 1 + max((replicate["block"] for replicate in so_far), default=-1)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.core.findings import Severity
+from wulf.core.names import capitalised
 from wulf.core.units import show, show_interval
 from wulf.measure.engine.collect import Explain, Replicate
 from wulf.measure.engine.plan import Cell
@@ -101,7 +102,7 @@ def shaped(s: Situation, at: Limits) -> Diagnosis | None:
         f"{where} holds it at {show(value, 'B/s')}: the rate is steady within {spread:.1%}, and a queue stands before "
         f"it: the round trip grows from {show(least, 's')} to {show(rtt, 's')}."
     )
-    return Diagnosis(known[0].node if known else s.subject, text[0].upper() + text[1:] if not known else text, [
+    return Diagnosis(known[0].node if known else s.subject, text if known else capitalised(text), [
         figure(s.subject, "round trip under load / at rest", (rtt or 0) / (least or 1), "1", at["growth"]),
         figure(s.subject, "queue", (rtt or 0) - (least or 0), "s", at["queue"]),
         figure(s.subject, "spread of the throughput", spread, "1", at["spread"]),

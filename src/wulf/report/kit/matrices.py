@@ -12,6 +12,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, usable
+from wulf.report.kit.view import Curve
 from wulf.stats.estimates import PointEstimate
 from wulf.store.run import Run
 
@@ -176,6 +177,19 @@ class Sweep:
         """`n1 ↔ n2, TCP`."""
         subject = " ↔ ".join(self.pair) if self.pair else self.subject
         return f"{subject}, {self.transport.upper()}" if self.transport else subject
+
+
+def record_curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
+    """Records over a size, smallest first, as a line with their intervals; those without a usable value are gaps."""
+    seen = [(size, one, one.value) for size, one in sorted(points.items()) if usable(one) and one.value]
+    return Curve(
+        name,
+        [size for size, _, _ in seen],
+        [value for _, _, value in seen],
+        [value if one.low is None else one.low for _, one, value in seen],
+        [value if one.high is None else one.high for _, one, value in seen],
+        mark=mark,
+    )
 
 
 def sweeps(run: Run) -> list[Sweep]:

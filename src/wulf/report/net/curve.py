@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from wulf.core.names import subject_text
+from wulf.core.names import capitalised, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show, show_in
-from wulf.measure.engine.curve import ARM, PHASE, PROOF, arms_of, medians
+from wulf.measure.engine.curve import ARM, PHASE, PROOF, arms_of, best_size, medians
 from wulf.measure.engine.load import CPUS, ENDS, INTERRUPTS, RETRANSMITS
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import MARKS as VERDICTS
 from wulf.report.kit.figures import interval_text, usable, value_text, verdict_text
+from wulf.report.kit.matrices import record_curve
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Cell, Columns, Curve, Element, Fold, Note, Plot, Section
+from wulf.report.kit.view import Cell, Columns, Element, Fold, Note, Plot, Section
 from wulf.store.run import Run
 
 MARKS = "○●△▲"
@@ -51,9 +52,7 @@ class ThroughputCurve(Part):
         some = next(iter(next(iter(arms.values())).values()))
         about = f"{subject_text(some.subject)}, {carrier(some).upper()}"
         loads = _loads(run)
-        drawn = [
-            throughput_curve(name, points, mark) for (name, points), mark in zip(arms.items(), MARKS, strict=False)
-        ]
+        drawn = [record_curve(name, points, mark) for (name, points), mark in zip(arms.items(), MARKS, strict=False)]
         body: list[Element | str] = [
             Section("", plot=Plot("curve-throughput", drawn, "message size", "throughput", "B", "B/s")),
             Note(READING, reading=True),
@@ -61,17 +60,11 @@ class ThroughputCurve(Part):
             *(line for name, points in arms.items() if (line := _cost_line(name, points, loads))),
             *_cpu_plot(arms, loads),
             *(
-                Fold(f"{name[0].upper()}{name[1:]}, as a table", [_table(name, points, loads)], printed=False)
+                Fold(f"{capitalised(name)}, as a table", [_table(name, points, loads)], printed=False)
                 for name, points in arms.items()
             ),
         ]
         return [Section(f"Throughput over message size, {about}", key="curve", link="Curve", body=body)]
-
-
-def throughput_curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
-    """One way of sending over sizes, as a line of points with intervals."""
-    kept = {size: record for size, record in sorted(points.items()) if usable(record) and record.value}
-    return _curve(name, kept, mark)
 
 
 def _together(arms: Mapping[str, Mapping[int, Record]]) -> Columns:
@@ -103,17 +96,12 @@ def _loads(run: Run) -> Loads:
     }
 
 
-def _curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
-    figures = [record.value or 0.0 for record in points.values()]
-    lows = [record.low or value for record, value in zip(points.values(), figures, strict=True)]
-    highs = [record.high or value for record, value in zip(points.values(), figures, strict=True)]
-    return Curve(name, list(points), figures, lows, highs, mark=mark)
-
-
 def _cost_line(name: str, points: Mapping[int, Record], loads: Loads) -> str:
     """What the best size of one way costs the hosts; empty where nobody counted."""
     found = medians(points)
-    best = max(found, key=lambda size: found[size]) if found else 0
+    if not found:
+        return ""
+    best = best_size(found)
 
     def told(metric: str, form: str) -> str:
         record = loads.get((metric, name, best))
@@ -122,7 +110,7 @@ def _cost_line(name: str, points: Mapping[int, Record], loads: Loads) -> str:
     ends = [told(f"{end}_{CPUS}", f"{{}} CPUs busy at the {end}") for end in ENDS]
     counts = [told(f"{end}_{INTERRUPTS}", f"{{}} interrupts a message at the {end}") for end in ENDS]
     costs = [cost for cost in (*ends, *counts, told(RETRANSMITS, "{} segments a message sent again")) if cost]
-    return f"{name[0].upper()}{name[1:]}, {show(best, 'B')}: {', '.join(costs)}." if costs else ""
+    return f"{capitalised(name)}, {show(best, 'B')}: {', '.join(costs)}." if costs else ""
 
 
 def _cpu_plot(arms: Iterable[str], loads: Loads) -> list[Fold]:
@@ -132,11 +120,11 @@ def _cpu_plot(arms: Iterable[str], loads: Loads) -> list[Fold]:
         for end in ENDS:
             points = {
                 size: record
-                for (metric, arm, size), record in sorted(loads.items())
+                for (metric, arm, size), record in loads.items()
                 if (metric, arm) == (f"{end}_{CPUS}", name) and record.value
             }
             if points:
-                curves.append(_curve(f"{end}, {name}", points, MARKS[0]))
+                curves.append(record_curve(f"{end}, {name}", points, MARKS[0]))
     plot = Section("", plot=Plot("curve-cpus", curves, "message size", "CPUs busy", "B", "1"))
     return [Fold("What it costs the hosts", [plot], printed=False, open=True)] if curves else []
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wulf.core.names import fold, subject_text
+from wulf.core.names import capitalised, fold, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
-from wulf.measure.engine.curve import arms_of, medians
+from wulf.measure.engine.curve import arms_of, best_size, medians
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import interval_text, usable, value_text
+from wulf.report.kit.matrices import record_curve
 from wulf.report.kit.view import Cell, Columns, Fold, Plot, Section, View
-from wulf.report.net.curve import MARKS, throughput_curve
+from wulf.report.net.curve import MARKS
 from wulf.store.run import Run
 
 
@@ -41,8 +42,7 @@ class RunCurve:
     @property
     def best(self) -> Record:
         """The most that went through."""
-        found = medians(self.points)
-        return self.points[max(found, key=lambda size: found[size])]
+        return self.points[best_size(medians(self.points))]
 
 
 def curves_of_runs(runs: Mapping[str, Run]) -> list[RunCurve]:
@@ -63,7 +63,7 @@ def overlaid_view(curves: Sequence[RunCurve]) -> View:
     return View(
         title=f"wulf compare --curves {' '.join(names)}",
         headline=f"{best.name} carries the most: {value_text(best.best)} ({interval_text(best.best)}) {best.arm}, with "
-        f"messages of {show(float(best.best.params['bytes'] or 0), 'B')}.",
+        f"messages of {_size(best.best)}.",
         brief=fold(names),
         sections=[_section(arm, [one for one in curves if one.arm == arm]) for arm in arms],
         method="The runs were measured one after the other: what differs may be time. Intervals are of each run alone. "
@@ -72,13 +72,13 @@ def overlaid_view(curves: Sequence[RunCurve]) -> View:
 
 
 def _section(arm: str, curves: Sequence[RunCurve]) -> Section:
-    drawn = [throughput_curve(one.name, one.points, MARKS[i % len(MARKS)]) for i, one in enumerate(curves)]
+    drawn = [record_curve(one.name, one.points, MARKS[i % len(MARKS)]) for i, one in enumerate(curves)]
     key = arm.replace(" ", "-").replace(",", "")
     sizes = sorted({size for one in curves for size in one.points})
     rows = [(show(size, "B"), *(_cell(one.points.get(size)) for one in curves)) for size in sizes]
     heads = ["bytes", *(one.name for one in curves)]
     return Section(
-        f"{arm[0].upper()}{arm[1:]}",
+        capitalised(arm),
         [f"{one.name}: {one.about}; the most, {value_text(one.best)}, at {_size(one.best)}." for one in curves],
         plot=Plot(f"curves-{key}", drawn, "message size", "throughput", "B", "B/s"),
         body=[Fold("As a table", [Columns(heads, rows, words=0)])],

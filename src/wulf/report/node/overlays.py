@@ -11,8 +11,8 @@ from string import ascii_lowercase
 
 from wulf.core.records import Record
 from wulf.measure.node.machines import Machine
-from wulf.report.kit.figures import usable
-from wulf.report.kit.view import Curve, Plot, Section
+from wulf.report.kit.matrices import record_curve
+from wulf.report.kit.view import Plot, Section
 from wulf.report.node.sweeps import SweepCurve, latency_curves, rate_curve
 
 SWEEPS: tuple[tuple[str, str, str, Callable[[Sequence[Record]], list[SweepCurve]]], ...] = (
@@ -30,7 +30,7 @@ def overlay_sections(machines: Sequence[Machine]) -> list[Section]:
         swept = {machine.name: {one.name: one for one in curves_of(machine.points)} for machine in machines}
         for name in dict.fromkeys(name for own in swept.values() for name in own):
             drawn = [
-                _curve(machine.name, own, ascii_lowercase[index % len(ascii_lowercase)])
+                record_curve(machine.name, dict(own.points), ascii_lowercase[index % len(ascii_lowercase)])
                 for index, machine in enumerate(machines)
                 if (own := swept[machine.name].get(name)) is not None
             ]
@@ -43,16 +43,3 @@ def overlay_sections(machines: Sequence[Machine]) -> list[Section]:
             plot = Plot(key, drawn, "working set", axis, "B", unit)
             sections.append(Section(f"{what} over the working set{pages}", lines, plot=plot))
     return sections
-
-
-def _curve(name: str, swept: SweepCurve, mark: str) -> Curve:
-    """A machine's points that have a value, with their intervals."""
-    points = [(float(size), one, one.value) for size, one in swept.points if usable(one) and one.value]
-    return Curve(
-        name,
-        [size for size, _, _ in points],
-        [value for _, _, value in points],
-        [value if one.low is None else one.low for _, one, value in points],
-        [value if one.high is None else one.high for _, one, value in points],
-        mark=mark,
-    )

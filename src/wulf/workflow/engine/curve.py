@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wulf.core.records import Record
 from wulf.findings.curves import judged
-from wulf.measure.engine.collect import Replicate
+from wulf.measure.engine.collect import replicates_of
 from wulf.measure.engine.curve import Arm, Suspect, curve_cells, proof_cells
 from wulf.measure.engine.load import load_records
 from wulf.measure.engine.plan import Cell
@@ -58,9 +58,7 @@ class Curve:
     def judge(self, records: Sequence[Record], effort: Effort, writer: RunWriter) -> Judgement:
         """What the hosts were loaded with, how sizes compare, and all of it in words."""
         rule = WidthRule(effort.width, looks=effort.looks)
-        by_cell: Mapping[int, list[Replicate]] = {cell.id: [] for cell in self.measured}
-        for replicate in read_run(writer.path).replicates:
-            by_cell.get(replicate["cell"], []).append(replicate)
+        by_cell = replicates_of(self.measured, read_run(writer.path).replicates)
         loads = [
             record
             for cell in self.measured

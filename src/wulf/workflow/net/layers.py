@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from wulf.cluster.access import Access
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import capitalised
 from wulf.core.records import Param, Record
 from wulf.core.units import show, show_interval
 from wulf.measure.engine.plan import Cell
@@ -132,7 +133,7 @@ def layers_finding(layers: Sequence[Layer], added_records: Sequence[Record]) -> 
         kind="layers",
         severity=Severity.INFO,
         subject=record.subject,
-        text=" ".join([head, *(f"{text[0].upper()}{text[1:]}." for text in map(added, added_records))]),
+        text=" ".join([head, *(f"{capitalised(text)}." for text in map(added, added_records))]),
         evidence=[
             Evidence(
                 subject=f"{record.params['layer']} - {record.params['over']}", metric=record.metric, unit=record.unit,
