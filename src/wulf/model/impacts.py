@@ -13,6 +13,7 @@ from math import expm1, inf, sqrt
 import numpy as np
 
 from wulf.stats.estimates import Interval, PointEstimate
+from wulf.stats.intervals import weighted_sum
 from wulf.stats.pooling import LEAST, LEAST_MODERATED, Moderation, Pooled, moderation, pool
 
 UNKNOWN = "unknown"
@@ -212,9 +213,8 @@ def _more(share: float) -> float:
 def mix_gain(loads: Sequence[Load], known: Mapping[str, Expectation], jobs: float | None) -> MixGain:
     """What all of a cluster's work gains, where each part does what one more program of its kind is expected to.
 
-    The bounds of the sum are from those of its parts, which are independent and need not be symmetric (MOVER: Zou &
-    Donner 2008); parts of which the same runs tell go together. A part of several programs varies less than one
-    program does: the interval is rather too wide.
+    The sum's bounds are from those of its parts (`wulf.stats.intervals.weighted_sum`); parts of which the same runs
+    tell go together. A part of several programs varies less than one program does: the interval is rather too wide.
 
     Parameters
     ----------
@@ -233,7 +233,4 @@ def mix_gain(loads: Sequence[Load], known: Mapping[str, Expectation], jobs: floa
     unknown = max(0.0, 1 - sum(share for share, _ in sure))
     if not sure:
         return MixGain(parts, None, unknown, jobs)
-    value = sum(share * one.value for share, one in sure)
-    below = sqrt(sum((share * (one.value - one.low)) ** 2 for share, one in sure))
-    above = sqrt(sum((share * (one.high - one.value)) ** 2 for share, one in sure))
-    return MixGain(parts, Interval(value, value - below, value + above), unknown, jobs)
+    return MixGain(parts, weighted_sum(sure), unknown, jobs)

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from math import ceil, log2
+from collections.abc import Sequence
+from math import ceil, log2, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from wulf.stats.estimates import Estimate
+from wulf.stats.estimates import Estimate, Interval
 from wulf.stats.samples import check_confidence, checked
+
+
+def weighted_sum(parts: Sequence[tuple[float, Interval]]) -> Interval:
+    """The sum of weighted, independent figures, its bounds recovered from theirs, which need not be symmetric.
+
+    Variance estimates recovered from the bounds (MOVER): Zou & Donner, Statistics in Medicine 27, 2008.
+    """
+    ends = [
+        (weight, one.value, *((one.low, one.high) if weight >= 0 else (one.high, one.low))) for weight, one in parts
+    ]
+    value = sum(weight * middle for weight, middle, _, _ in ends)
+    below = sqrt(sum((weight * (middle - low)) ** 2 for weight, middle, low, _ in ends))
+    above = sqrt(sum((weight * (high - middle)) ** 2 for weight, middle, _, high in ends))
+    return Interval(value, value - below, value + above)
 
 
 def least_samples(confidence: float = 0.95) -> int:

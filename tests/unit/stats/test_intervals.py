@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wulf.stats.intervals import least_samples, median_interval
+from wulf.stats.estimates import Interval
+from wulf.stats.intervals import least_samples, median_interval, weighted_sum
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,13 @@ def test_coverage_by_simulation() -> None:
         estimate = median_interval(sample)
         hits += estimate.low <= 1.0 <= estimate.high  # type: ignore[operator]
     assert 0.965 < hits / 2000 < 0.99  # exact coverage .979; five binomial standard deviations are .016
+
+
+def test_a_sum_has_its_bounds_from_those_of_its_parts() -> None:
+    one, other = Interval(10.0, 7.0, 11.0), Interval(4.0, 0.0, 16.0)
+    assert weighted_sum([(1.0, one)]) == one
+    assert weighted_sum([(1.0, one), (1.0, other)]) == Interval(14.0, 14 - 5.0, 14 + (1 + 12**2) ** 0.5)
+    less = weighted_sum([(2.0, one), (-1.0, other)])
+    assert less == Interval(16.0, 16 - (6**2 + 12**2) ** 0.5, 16 + (2**2 + 4**2) ** 0.5), (
+        "what is taken away turns round"
+    )

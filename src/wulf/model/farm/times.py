@@ -16,6 +16,7 @@ from wulf.model.farm.cycle_fit import CycleFit, Cycles, TooFewCellsError, fit, l
 from wulf.model.farm.cycles import FORMS, CycleForm, alone, service
 from wulf.model.speedup.study import HeldOut
 from wulf.stats.estimates import Interval
+from wulf.stats.intervals import weighted_sum
 from wulf.stats.samples import Floats
 
 FOLDS = 10
@@ -141,16 +142,17 @@ class TimesStudy:
 def ratio(above: Interval, below: Interval) -> Interval:
     """above/below of two independent figures, from their intervals alone, in the logarithms.
 
-    Variance estimates recovered from the bounds: Zou & Donner, Statistics in Medicine 27, 2008. Without bound where one
-    of them may be zero or has none.
+    Without bound where one of them may be zero or has none.
     """
     if above.value <= 0 or below.value <= 0 or not np.isfinite([above.value, below.value]).all():
         return Interval(np.nan, 0.0, np.inf)
-    value = above.value / below.value
+    difference = weighted_sum([(1.0, _logs(above)), (-1.0, _logs(below))])
+    return Interval(above.value / below.value, float(np.exp(difference.low)), float(np.exp(difference.high)))
+
+
+def _logs(one: Interval) -> Interval:
     with np.errstate(divide="ignore"):
-        falls = np.hypot(np.log(above.value) - np.log(above.low), np.log(below.high) - np.log(below.value))
-        rises = np.hypot(np.log(above.high) - np.log(above.value), np.log(below.value) - np.log(below.low))
-    return Interval(value, float(value * np.exp(-falls)), float(value * np.exp(rises)))
+        return Interval(*(float(np.log(end)) for end in (one.value, one.low, one.high)))
 
 
 def times_study(times: FarmTimes, confidence: float = 0.95, seed: int = 0) -> TimesStudy:
