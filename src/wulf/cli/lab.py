@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,11 +14,15 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command, Group
 from wulf.cli.showing import colour_console, echo
+from wulf.core.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from wulf.lab import Lab
 
 LISTED = ("lab", "Lab and tools", 10, "A cluster on one machine: up, set, exec, status, down.")
+
+NODES = 4
+"""Of a lab of which nobody says how many it should have."""
 
 _LINK_OPTIONS = (
     ("delay", "TIME", "Added each way: 50us, 1.5ms, 0; none takes it back."),
@@ -65,7 +71,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--nodes", type=int, default=4, show_default=True, help="How many nodes, n1 to nN; 200 at most.")
+@click.option("--nodes", type=int, default=NODES, show_default=True, help="How many nodes, n1 to nN; 200 at most.")
 @click.option("--rate", metavar="RATE", help="Rate of every link, as tc writes it: 1gbit, 200mbit.")
 @click.option(
     "--backend",
@@ -237,6 +243,47 @@ def down(everything: bool, name: str | None) -> None:
         echo(f"The lab {name!r} is not up." if name else "No lab is up.")
 
 
+def _named_lab(name: str) -> Lab:
+    """The lab of that name.
+
+    Raises
+    ------
+    UsageError
+        It is not up.
+    """
+    from wulf import lab as labs
+
+    with suppress(LabError):
+        if (found := labs.find(name)) is not None:
+            return found
+    up = ", ".join(lab.name for lab in labs.all_labs())
+    raise UsageError(
+        f"--lab {name!r} is neither a lab that is up nor a number of nodes",
+        f"{f'up are: {up}' if up else '`wulf lab up` makes one'}; `--lab` alone stands after the command's arguments",
+    )
+
+
+@contextmanager
+def lab_of(wanted: str | None, *, made: bool) -> Iterator[Lab]:
+    """The lab of that name; without one the one that runs, or, where it may be `made`, one as long as the block."""
+    from wulf import lab as labs
+
+    sized = wanted is not None and re.fullmatch("[1-9][0-9]{0,5}", wanted)
+    running = None if sized else _named_lab(wanted) if wanted is not None else labs.find()
+    if running is not None:
+        yield running
+        return
+    count = int(sized[0]) if sized else NODES
+    if not made:
+        raise UsageError("no lab is up that --lab could mean", "`wulf lab status` lists yours, `wulf lab up` makes one")
+    others = ", ".join(f"--lab {lab.name}" for lab in labs.all_labs() if not lab.owner)
+    echo(f"making a lab of {count} nodes{f'; of those that are up: {others}' if others else ''}", err=True)
+    with labs.up(count, keep=False) as own:
+        if own.note:
+            echo(f"note: {own.note}", err=True)
+        yield own
+
+
 def _find(name: str | None) -> Lab:
     from wulf import lab
     from wulf.core.errors import LabError
@@ -266,6 +313,8 @@ def _show(lab: Lab) -> None:
         console.print(lab.note, highlight=False, soft_wrap=True)
     for line in [*_emulator_notes(lab), *_slurm_notes(lab)]:
         console.print(line, highlight=False, soft_wrap=True)
+    own = "" if lab.name == "lab" else f" {lab.name}"
+    console.print(f"Measure it: wulf survey --lab{own} --quick", highlight=False, soft_wrap=True)
     if lab.ssh_config:
         console.print(f"By hand: ssh -F {lab.ssh_config} {lab.nodes[0].name}", highlight=False, soft_wrap=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import secrets
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 RUNNING_LAB = "running"
-LAB_NODES = 4
+"""What `--lab` alone stands for."""
 
 
 class Number(click.types.FloatParamType):
@@ -182,7 +181,8 @@ def node_options(function: F) -> F:
                 is_flag=False,
                 flag_value=RUNNING_LAB,
                 default=None,
-                metavar="[N]",
+                metavar="[NAME|N]",
+                shell_complete=offers.labs,
                 help="The running lab, or one of N nodes made for this command.",
             ),
             where_option(
@@ -262,13 +262,19 @@ def inventory_of(
     lab: str | None,
     network: str | None,
     ssh_config: Path | None,
+    lab_made: bool = True,
 ) -> Iterator[Inventory]:
     """The nodes that the options name; a lab made for the command is gone when the block ends, however it ends.
+
+    Parameters
+    ----------
+    lab_made
+        Whether a lab may be made for the command; one that only reads what there is has nothing to read there.
 
     Raises
     ------
     UsageError
-        More than one source of nodes, or one that can't be read.
+        More than one source of nodes, or one that can't be read; or no lab is up, and none is to be made.
     """
     from wulf.cluster.inventory import Inventory, expand
 
@@ -285,7 +291,9 @@ def inventory_of(
     if lab is not None:
         if changes:
             raise UsageError("--lab decides how its nodes are reached", "leave the other option out")
-        with _lab(lab) as running:
+        from wulf.cli.lab import lab_of
+
+        with lab_of(None if lab == RUNNING_LAB else lab, made=lab_made) as running:
             chosen = Inventory.from_lab(running)
             yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
@@ -311,30 +319,6 @@ def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Invento
     if inventory_file is not None:
         return cluster_toml.read(inventory_file)
     return None if hostfile is None else hostfiles.read(hostfile)
-
-
-@contextmanager
-def _lab(wanted: str) -> Iterator[Any]:
-    """The running lab, or one for the length of the block."""
-    from wulf import lab as labs
-
-    if wanted == RUNNING_LAB:
-        running = labs.find()
-        if running is not None:
-            yield running
-            return
-        count = LAB_NODES
-    elif re.fullmatch("[1-9][0-9]{0,5}", wanted):
-        count = int(wanted)
-    else:
-        raise UsageError(
-            f"--lab {wanted!r} is not a number of nodes", "write --lab 4, or put --lab after the command's arguments"
-        )
-    echo(f"making a lab of {count} nodes", err=True)
-    with labs.up(count, keep=False) as made:
-        if made.note:
-            echo(f"note: {made.note}", err=True)
-        yield made
 
 
 @contextmanager

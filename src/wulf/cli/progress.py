@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import click
+
 from wulf.cli.showing import echo
 from wulf.measure.engine.watcher import Progress, Unwatched
 
@@ -24,16 +26,25 @@ class Bar(Unwatched):
         """Words before there is anything to count."""
         self._display.update(self._task, description=what)
 
+    def agrees(self, question: str) -> bool:
+        """Ask, where somebody can answer."""
+        if not sys.stdin.isatty():
+            return True
+        self._display.stop()
+        try:
+            return click.confirm(question, default=True, err=True)
+        finally:
+            self._display.start()
+
     def on_progress(self, progress: Progress) -> None:
         """After every wave of replicates."""
-        left = "" if progress.seconds_left is None else f"{progress.seconds_left:4.0f} s left"
         self._display.update(
-            self._task, description=progress.now, completed=progress.done, total=progress.expected, left=left
+            self._task, description=progress.now, completed=progress.done, total=progress.expected, left=progress.left
         )
 
 
 EVERY = 30.0
-"""Seconds between two lines of a log: it wants no bars, and says that it goes on."""
+"""Seconds between two lines of a log: it has no use for bars, and says that it goes on."""
 
 
 class Plain(Unwatched):
@@ -52,8 +63,9 @@ class Plain(Unwatched):
         """One line, where the last one is long ago."""
         if self._clock() - self._told < EVERY:
             return
-        left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
-        self.say(f"{progress.done} of {progress.expected}{left}: {progress.now}")
+        self.say(
+            f"{', '.join(filter(None, [f'{progress.done} of {progress.expected}', progress.left]))}: {progress.now}"
+        )
 
 
 @contextmanager

@@ -135,12 +135,25 @@ def show_run(
     elif whole:
         print_report(run, colour_console())
     else:
-        print_records(run.records, colour_console())
+        print_records(run, colour_console())
         tell_findings(outcome, untold)
     tell_change(outcome, as_json=as_json)
+    _tell_of_labs(run)
     if page:
         echo(f"report: {run.path / 'report.html'}", err=as_json or not whole)
     return outcome.exit_code
+
+
+def _tell_of_labs(run: Run) -> None:
+    """Where nodes' names could not be resolved that a lab has: how it is meant, on stderr."""
+    lost = {one.subject for one in run.findings if one.kind == "failed" and "can't be resolved" in one.text}
+    if not lost:
+        return
+    from wulf.lab import all_labs
+
+    for lab in all_labs():
+        if lost <= {node.name for node in lab.nodes}:
+            echo(f"the lab {lab.name!r} has nodes of these names: `--lab {lab.name}` measures those", err=True)
 
 
 def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:

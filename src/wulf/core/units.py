@@ -78,11 +78,12 @@ def show(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def show_interval(low: float | None, high: float | None, unit: str, digits: int = 3) -> str:
-    """An interval for people, both ends in one unit: `18.3–18.8 µs`."""
+    """An interval for people, both ends in one unit: `18.3–18.8 µs`; `-2 to 18.8 µs`, where a dash reads as a sign."""
     if low is None or high is None:
         return "–"
-    divisor, name = scale_for(high, unit)
-    return f"{_significant(low / divisor, digits)}–{_significant(high / divisor, digits)} {name}".rstrip()
+    divisor, name = scale_for(max(high, -low), unit)
+    dash = "–" if low >= 0 else " to "
+    return f"{_significant(low / divisor, digits)}{dash}{_significant(high / divisor, digits)} {name}".rstrip()
 
 
 def show_in(value: float | None, divisor: float, digits: int = 3) -> str:

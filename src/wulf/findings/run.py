@@ -8,6 +8,7 @@ from wulf.core.errors import NodeError
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show_interval
+from wulf.findings.expected import expected_findings
 from wulf.findings.facts.causes import differences, told_rules
 from wulf.findings.facts.differing import fact_findings, with_causes
 from wulf.findings.facts.hardware import hardware_findings
@@ -157,6 +158,7 @@ def find(
         *hardware_findings(fingerprint),
         *bottleneck_findings(records, outstanding.explained, told_rules(differing), said),
         *asymmetry_findings(records),
+        *expected_findings(records, fingerprint),
         *_uncertain(records, told),
         *resembling(_of_links(records)),
         *(finding for finding in deviations if finding.kind != "deviation"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 
+from wulf.cli.lab import lab_of
 from wulf.cli.net.survey import parse_pair
 from wulf.cli.options import Percent, Seconds, inventory_of
 from wulf.core.errors import UsageError
@@ -75,8 +77,8 @@ def test_options_override_the_file(tmp_path: Path) -> None:
     [
         ({"nodes": "n[1-"}, "not a node set"),
         ({"inventory_file": Path("x.toml"), "lab": "2"}, "both name the nodes"),
-        ({"lab": "n1"}, "not a number of nodes"),
-        ({"lab": "0"}, "not a number of nodes"),
+        ({"lab": "n1"}, "neither a lab that is up nor a number of nodes"),
+        ({"lab": "0"}, "neither a lab that is up nor a number of nodes"),
         ({"lab": "2", "launcher": "ssh"}, "--lab decides"),
         ({"inventory_file": Path("absent.toml")}, "absent.toml"),
     ],
@@ -86,6 +88,19 @@ def test_refused(where: dict[str, Any], words: str) -> None:
         names(**where)
     assert words in caught.value.what
     assert caught.value.exit_code == 2
+
+
+def test_a_lab_is_meant_by_its_name_and_none_is_made_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    up = {"ux": SimpleNamespace(name="ux", owner=None)}
+    monkeypatch.setattr("wulf.lab.find", lambda name=None: up.get(name or "lab"))
+    monkeypatch.setattr("wulf.lab.all_labs", lambda: [*up.values()])
+    with lab_of("ux", made=False) as found:
+        assert found is up["ux"]
+    with pytest.raises(UsageError) as caught, lab_of("uy", made=True):
+        pass
+    assert caught.value.next_step.startswith("up are: ux; ")
+    with pytest.raises(UsageError, match="no lab is up that --lab could mean"), lab_of(None, made=False):
+        pass
 
 
 def test_unknown_node_gets_a_guess(tmp_path: Path) -> None:

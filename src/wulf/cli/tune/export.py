@@ -97,7 +97,7 @@ def verify(run: str, directory: Path | None, as_json: bool, **nodes: Any) -> int
         raise UsageError("the campaign kept nothing: there is nothing to verify")
     if nodes["nodes"] is None and nodes["hostfile"] is None:
         nodes["nodes"] = nodes_of(kept) or None
-    with inventory_of(**nodes) as inventory:
+    with inventory_of(**nodes, lab_made=False) as inventory:
         found = verify(inventory, kept, catalogue())
     _show(found, as_json)
     return found.exit_code

@@ -25,7 +25,7 @@ def revert(campaign: str | None, as_json: bool, **where: Any) -> int:
     """
     from wulf.workflow.tune import undo as tune_undo
 
-    with inventory_of(**where) as inventory:
+    with inventory_of(**where, lab_made=False) as inventory:
         results = tune_undo.revert(inventory, campaign)
     if as_json:
         for one in results:
@@ -42,7 +42,7 @@ def status(as_json: bool, **where: Any) -> int:
     """What the nodes hold of wulf's changes: who has the lock, what is open or kept, and if the journal is whole."""
     from wulf.workflow.tune import undo as tune_undo
 
-    with inventory_of(**where) as inventory:
+    with inventory_of(**where, lab_made=False) as inventory:
         told = tune_undo.status(inventory)
     for one in told:
         echo(json.dumps(one) if as_json else _status_line(one))

@@ -109,6 +109,7 @@ class Runner:
         self._records: list[Record] = []
         self._done = 0
         self._ahead = sum(map(self._to_next_look, self._open.values()))
+        self._at_most = sum(map(self._to_last_look, self._open.values()))
         self._began = 0.0
         self._block = 0
         self._first = self._restore(so_far)
@@ -248,8 +249,10 @@ class Runner:
         self._watch.on_replicate(cell, replicate)
         state = self._open[cell.id]
         self._ahead -= self._to_next_look(state)
+        self._at_most -= self._to_last_look(state)
         state.take(replicate, slim=self._plan.endless)
         self._ahead += self._to_next_look(state)
+        self._at_most += self._to_last_look(state)
         self._done += 1
         if answer is None:
             if gone := self._ends.gone(cell):
@@ -321,6 +324,7 @@ class Runner:
         """Turn what the cell has into records."""
         state = self._open.pop(cell.id)
         self._ahead -= self._to_next_look(state)
+        self._at_most -= self._to_last_look(state)
         records = records_of(
             cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut,
             bottleneck=self._explain(cell, state.replicates),
@@ -342,11 +346,19 @@ class Runner:
         looks = self._plan.versus.looks if self._plan.versus else self._plan.all_looks
         return next((look for look in looks if look > state.good), state.good) - state.good
 
+    def _to_last_look(self, state: CellState) -> int:
+        """Replicates until a cell's last look, where its interval never gets narrow enough before."""
+        return max(0, (self._plan.versus.looks if self._plan.versus else self._plan.all_looks)[-1] - state.good)
+
     def _report(self, wave: Sequence[Cell]) -> None:
+        now = ", ".join(f"{c.subject} {c.what}" for c in wave[:2]) + (" …" if len(wave) > 2 else "")
+        left, most = (self._seconds_for(replicates) for replicates in (self._ahead, self._at_most))
+        self._watch.on_progress(Progress(self._done, self._done + self._ahead, left, now, most))
+
+    def _seconds_for(self, replicates: int) -> float | None:
+        """What so many take at the pace so far, and within the budget; None before the first."""
+        if not self._done:
+            return None
         spent = self._clock() - self._began
-        expected = self._done + self._ahead
-        left = spent / self._done * (expected - self._done) if self._done else None
-        if self._plan.budget is not None and left is not None:
-            left = min(left, max(0.0, self._plan.budget - spent))
-        now = ", ".join(f"{c.subject} {c.what}" for c in wave[:2])
-        self._watch.on_progress(Progress(self._done, expected, left, now + (" …" if len(wave) > 2 else "")))
+        seconds = spent / self._done * replicates
+        return seconds if self._plan.budget is None else min(seconds, max(0.0, self._plan.budget - spent))

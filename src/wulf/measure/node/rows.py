@@ -53,6 +53,7 @@ class Row:
     quick: bool = True
     remote: bool = False
     derived: bool = False
+    key: str = ""
     seconds: float | None = None
     quick_seconds: float | None = None
 

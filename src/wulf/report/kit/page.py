@@ -66,7 +66,7 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
     scripts: dict[str, None] = {}
     for one in walk(view.sections):
         match one:
-            case Plot():
+            case Plot() if one.paged:
                 charts.append(plot_chart(one))
             case Trend():
                 charts.append(trend_chart(one))

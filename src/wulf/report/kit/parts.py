@@ -25,11 +25,14 @@ class Part:
         A run with this part, and no records, needs no table of them.
     no_fact
         What is said where no fact deviates.
+    told
+        Kinds of findings that its sections say, so that they don't stand above, too.
     """
 
     place = 100
     without_records = False
     no_fact = ""
+    told: Sequence[str] = ()
 
     def holds(self, run: Run) -> bool:
         """Whether the run is this part's alone: its headline, method and words stand for the whole run."""
@@ -43,8 +46,8 @@ class Part:
         """How it came about, of a run that is this part's alone: headings with a sentence each."""
         return ()
 
-    def all_well(self, run: Run) -> str:
-        """A sentence about a run in which nothing stands out; empty where it is not this part's to say."""
+    def answer(self, run: Run) -> str:
+        """What a run in which nothing stands out says, with its figures; empty where it is not this part's to say."""
         return ""
 
     def shown(self, run: Run) -> Iterable[Record]:

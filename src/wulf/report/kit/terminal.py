@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil, floor, log2
 
 from rich.cells import cell_len
@@ -31,6 +32,7 @@ from wulf.report.kit.view import (
     SideBySide,
     Span,
     View,
+    walk,
 )
 
 STYLES = {
@@ -58,20 +60,40 @@ LONGEST_HEAD = 13
 """Of columns that are alike: a longer head is shortened, rather than that it takes the room of two columns."""
 
 
-def print_view(view: View, console: Console) -> None:
-    """What it comes to, all sections, and what to beware of."""
+def print_view(view: View, console: Console, *, whole: bool = False) -> None:
+    """What it comes to, its sections, and what to beware of; `whole`: what a terminal leaves out otherwise, too."""
     say(console, Text(printable(view.headline), style="bold"))
     if view.warning:
         say(console, Text(f"! {printable(view.warning)}", style="yellow"))
     if view.brief:
         say(console, Text(printable(view.brief), style="dim"))
-    print_all(view.sections, console)
+    print_all(view.sections if whole else _without_asked(view.sections), console)
+    left_out = [one.asked for one in walk(view.sections) if isinstance(one, Fold) and one.asked]
+    if left_out and not whole:
+        console.print()
+        say(console, Text(f"Left out here: {', '.join(left_out)}; `{view.whole}` prints all.", style="dim"))
     if view.notes or view.method:
         console.print()
     for note in view.notes:
         say(console, Text(f"! {printable(note)}", style="yellow"))
     if view.method:
         say(console, Text(view.method, style="dim"))
+
+
+def _without_asked(sections: Sequence[Section]) -> list[Section]:
+    """These sections without the folds that somebody has to ask for."""
+    return [replace(one, body=[each for part in one.body for each in _unasked(part)]) for one in sections]
+
+
+def _unasked(one: Element | str) -> list[Element | str]:
+    match one:
+        case Section():
+            return [*_without_asked([one])]
+        case SideBySide():
+            return [replace(one, sections=_without_asked(one.sections))]
+        case Fold() if one.asked:
+            return []
+    return [one]
 
 
 def print_all(elements: Sequence[Element | str], console: Console, indent: int = INDENT) -> None:

@@ -159,6 +159,8 @@ class Plot(Element):
     ----------
     x_ticks, x_words
         Where the horizontal axis holds what has names rather than round values: its ticks, and each value's name.
+    paged
+        Whether pages have it, too.
     """
 
     kind: ClassVar[str] = "plot"
@@ -171,6 +173,7 @@ class Plot(Element):
     y_unit: str = "1"
     x_ticks: Sequence[tuple[float, str]] = ()
     x_words: Mapping[float, str] = field(default_factory=dict)
+    paged: bool = True
 
 
 WIDEST = 4.0
@@ -187,13 +190,7 @@ class ForestRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Forest(Element):
-    """Values with their intervals below each other, on one axis.
-
-    Attributes
-    ----------
-    inner, outer
-        What the two intervals of a row are.
-    """
+    """Values with their intervals below each other, on one axis; `inner` and `outer` say what a row's two are."""
 
     kind: ClassVar[str] = "forest"
     scripts = ("tune.js",)
@@ -281,7 +278,9 @@ class Fold(Element):
     brief
         What a terminal says that has no room for it.
     paper
-        Whether it stands on paper, too.
+        On paper, too.
+    asked
+        What a terminal calls it that leaves it out until somebody asks; empty: it never does.
     """
 
     kind: ClassVar[str] = "fold"
@@ -291,6 +290,7 @@ class Fold(Element):
     brief: str = ""
     open: bool = False
     paper: bool = False
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -365,6 +365,8 @@ class View:
         What makes all of it doubtful.
     notes
         What to beware of.
+    whole
+        The command that asks for all.
     """
 
     title: str
@@ -375,6 +377,7 @@ class View:
     header: Sequence[tuple[str, str]] = ()
     brief: str = ""
     warning: str = ""
+    whole: str = ""
 
 
 def walk(elements: Sequence[Element | str]) -> Iterator[Element | str]:

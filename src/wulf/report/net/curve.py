@@ -35,7 +35,7 @@ class ThroughputCurve(Part):
         """Those of the curves and of their proof."""
         return (record for record in run.records if record.phase in (PHASE, PROOF))
 
-    def all_well(self, run: Run) -> str:
+    def answer(self, run: Run) -> str:
         """The most that goes through."""
         found = [record for points in arms_of(run.records).values() for record in points.values() if usable(record)]
         if not found:

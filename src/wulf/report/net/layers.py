@@ -177,11 +177,18 @@ class Layers(Part):
     """What each layer adds to a round trip."""
 
     place = 40
+    told = ("layers",)
 
-    def all_well(self, run: Run) -> str:
-        """Of the top layer, in its finding's first words."""
+    def answer(self, run: Run) -> str:
+        """Of the top layer, in its finding's first words; and which layer adds most."""
         found = next((finding for finding in run.findings if finding.kind == "layers"), None)
-        return f"{subject_text(found.subject)}: {found.text.partition('. ')[0].rstrip('.')}." if found else ""
+        if found is None:
+            return ""
+        table = layer_table(run)
+        steps = {row.added.value or 0.0: row for row in table.rows if row.added and row.added.seen} if table else {}
+        most = steps[max(steps)] if steps and max(steps) > 0 else None
+        step = f"; {most.name} adds most, {added_words(most)}" if most else ""
+        return f"{subject_text(found.subject)}: {found.text.partition('. ')[0].rstrip('.')}{step}."
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the layers, where there is a table of them."""

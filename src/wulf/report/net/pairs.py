@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 from wulf.core.names import plural
 from wulf.core.records import Record, Verdict
-from wulf.core.units import show, show_in
+from wulf.core.units import show, show_in, show_interval
 from wulf.report.kit.charts import LEAST_SPAN, MAX_HEAT_NODES, pair_chart
 from wulf.report.kit.figures import MARKS, MEANINGS, interval_text, usable, value_text, verdict_text
 from wulf.report.kit.matrices import Matrix, arrow, pair_matrices
@@ -34,10 +35,12 @@ class Pairs(Part):
 
     place = 20
 
-    def all_well(self, run: Run) -> str:
-        """Of all pairs."""
+    def answer(self, run: Run) -> str:
+        """Of all pairs, with the median of each metric and its ends over them."""
+        told = [f"{one.title} {_over_pairs(one)}" for one in pair_matrices(run) if one.values]
         measured = any(record.phase == "pairs" for record in run.records)
-        return "No node and no link stands out." if measured else ""
+        figures = f" Over all pairs: {'; '.join(told)}." if told else ""
+        return f"No node and no link stands out.{figures}" if measured else ""
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of pairs."""
@@ -54,6 +57,12 @@ class Pairs(Part):
         maps = SideBySide([_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
         body = [Note(READING, reading=True), maps, *_legend(matrices)]
         return [Section("Every pair", key="pairs", link="Pairs", body=body)]
+
+
+def _over_pairs(matrix: Matrix) -> str:
+    """The median, and its ends, of a matrix that has values."""
+    values = matrix.values
+    return f"{show(statistics.median(values), matrix.unit)} ({show_interval(min(values), max(values), matrix.unit)})"
 
 
 def _map(matrix: Matrix, why_absent: str) -> Section:

@@ -60,7 +60,7 @@ class Whole(Part):
 
     place = 15
 
-    def all_well(self, run: Run) -> str:
+    def answer(self, run: Run) -> str:
         """Of the last finding about the whole."""
         whole = [finding.text for finding in run.findings if finding.kind in ("incast", "bisection")]
         return f"{whole[-1].removesuffix('.').split('. ')[0]}." if whole else ""

@@ -31,7 +31,7 @@ class ZeroLoss(Part):
         """Rates and trials."""
         return (record for record in run.records if record.phase in (PHASE, TRIAL))
 
-    def all_well(self, run: Run) -> str:
+    def answer(self, run: Run) -> str:
         """The longest frame's rate."""
         rates = [record for record in _rates(run) if record.value is not None]
         if not rates:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from wulf.core.names import natural
+from wulf.core.names import natural, shortened
 from wulf.core.records import Record
 from wulf.core.units import show_in
 from wulf.measure.engine.probes import NODE
@@ -29,6 +29,12 @@ SHADES = (0.1, 0.5)
 
 MARKS_OF_NODES = {WORSE: "worse", BETTER: "better", ODD: "other"}
 """The first half of a shade's name."""
+
+MOST_ODD_ROWS = 20
+"""Rows in which a node deviates that stand below the dozen."""
+
+LONGEST_NAME = 10
+"""Of a node, beside its figure."""
 
 Marks = Mapping[tuple[str, str], Marked]
 """(node, row) → how it deviates from its like: `wulf.report.node.figures.marks_of`."""
@@ -73,19 +79,31 @@ def most_odd(nodes: Sequence[str], marks: Marks, most: int) -> list[str]:
 
 
 def blocks(
-    rows: Rows, catalogue: Sequence[Row], nodes: Sequence[str], marks: Marks
-) -> tuple[dict[str, Columns], Reasons]:
-    """The title of a block → its rows over these nodes; and the reasons that numbers in their cells stand for.
+    rows: Rows, catalogue: Sequence[Row], nodes: Sequence[str], marks: Marks, reasons: Reasons
+) -> dict[str, Columns]:
+    """The title of a block → its rows over these nodes; `reasons` get those that numbers in their cells stand for.
 
     Rows that nobody measured are left out.
     """
-    reasons = Reasons()
     found: dict[str, list[TableRow]] = {}
     for row in catalogue:
         if any(row.name in rows[node] for node in nodes):
             found.setdefault(row.block, []).append(_line(row, rows, nodes, marks, reasons))
     heads = ["", "", *nodes]
-    return {name: Columns(heads, own, words=2, alike=True) for name, own in found.items()}, reasons
+    return {name: Columns(heads, own, words=2, alike=True) for name, own in found.items()}
+
+
+def key_rows(catalogue: Sequence[Row], marks: Marks) -> list[Row]:
+    """The dozen, under titles of their own, then those in which a node deviates: most nodes first."""
+    odd = Counter(name for _, name in marks)
+    dozen = [replace(row, title=row.key) for row in catalogue if row.key]
+    others = [replace(row, title=row.name) for row in catalogue if row.name in odd and not row.key]
+    return [*dozen, *sorted(others, key=lambda row: -odd[row.name])[:MOST_ODD_ROWS]]
+
+
+def one_block(rows: Sequence[Row]) -> list[Row]:
+    """The same rows as if they stood in one block."""
+    return [replace(row, block="") for row in rows]
 
 
 def _line(row: Row, rows: Rows, nodes: Sequence[str], marks: Marks, reasons: Reasons) -> TableRow:
@@ -123,19 +141,27 @@ def _interval(record: Record, divisor: float) -> str:
 
 
 def ends(rows: Rows, catalogue: Sequence[Row], marks: Marks) -> dict[str, Columns]:
-    """Of many nodes: the title of a block → the median of each row, its ends, and how many nodes deviate."""
+    """The title of a block → the median of each row over the nodes, its ends, who has them, and how many deviate."""
     found: dict[str, list[TableRow]] = {}
     odd = Counter(name for _, name in marks)
     for row in catalogue:
-        records = [own[row.name] for own in rows.values() if row.name in own]
-        values = [record.value for record in records if record.value is not None and usable(record)]
+        records = {node: own[row.name] for node, own in rows.items() if row.name in own}
         if not records:
             continue
-        divisor, unit = scale_of(replace(row, unit=records[0].unit), values)
-        three = (statistics.median(values), min(values), max(values)) if values else (None, None, None)
+        values = {node: one.value for node, one in records.items() if one.value is not None and usable(one)}
+        divisor, unit = scale_of(replace(row, unit=next(iter(records.values())).unit), [*values.values()])
+        middle = show_in(statistics.median(values.values()) if values else None, divisor)
+        in_order = sorted(values, key=lambda node: (values[node], natural(node)))
+        least, most = (_end(in_order[i], values, divisor, row, marks) if values else ("–", "") for i in (0, -1))
         found.setdefault(row.block, []).append((
-            row.title, Cell(unit, "dim"), *(show_in(value, divisor) for value in three), f"{len(values):,}",
+            row.title, Cell(unit, "dim"), Cell(middle, "strong"), *least, *most, f"{len(values):,}",
             Cell(f"{odd[row.name]:,}" if odd[row.name] else "", "off"),
         ))  # fmt: skip
-    heads = ["", "", "median", "least", "most", "nodes", "deviate"]
+    heads = ["", "", "median", "least", "at", "most", "at", "nodes", "deviate"]
     return {name: Columns(heads, own, words=2) for name, own in found.items()}
+
+
+def _end(node: str, values: Mapping[str, float], divisor: float, row: Row, marks: Marks) -> tuple[Cell | str, Cell]:
+    """The figure of a node at an end, marked where it deviates, and the node."""
+    marked, shown = marks.get((node, row.name)), show_in(values[node], divisor)
+    return Cell(f"{marked.mark}{shown}", shade(marked)) if marked else shown, Cell(shortened(node, LONGEST_NAME), "dim")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.measure.node.rows import CURVE, MATRIX, ROW
 from wulf.report.kit.matrices import run_nodes
 from wulf.report.kit.parts import Part
 from wulf.report.kit.view import Section
-from wulf.report.node.sections import node_sections
+from wulf.report.node.sections import node_sections, typical
 from wulf.store.run import Run
 
 
@@ -19,12 +18,13 @@ class Nodes(Part):
 
     place = 70
 
-    def all_well(self, run: Run) -> str:
-        """Of all rows."""
+    def answer(self, run: Run) -> str:
+        """Whether a node deviates, and what a node typically reaches."""
         if not any(record.row for record in run.records):
             return ""
-        nodes = len(run_nodes(run))
-        return f"The figures of {plural(nodes, 'node')} were measured{'; none deviates' if nodes > 1 else ''}."
+        nodes, figures = run_nodes(run), typical(run)
+        who = f"None of {len(nodes):,} nodes deviates" if len(nodes) > 1 else f"{nodes[0]} was measured"
+        return f"{who}{f': {figures}' if figures else ''}."
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of rows, curves and matrices."""

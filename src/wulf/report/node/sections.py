@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wulf.core.names import natural, plural
 from wulf.core.records import Record, Verdict
+from wulf.core.units import show
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.rows import curves_of, rows_of, table
-from wulf.report.kit.figures import MARKS
+from wulf.report.kit.figures import MARKS, usable
 from wulf.report.kit.view import Drawing, Element, Fold, Footnotes, Note, Section, SideBySide
 from wulf.report.node.comparison import machines_of_run, machines_section, titles
 from wulf.report.node.curves import curve_tables, matrix_lines
-from wulf.report.node.figures import BETTER, ODD, WORSE, marks_of
-from wulf.report.node.grid import Marks, Rows, blocks, ends, most_odd, node_names, readable
+from wulf.report.node.figures import BETTER, ODD, WORSE, Reasons, marks_of, shown_unit
+from wulf.report.node.grid import (
+    Marks,
+    Rows,
+    blocks,
+    ends,
+    key_rows,
+    most_odd,
+    node_names,
+    one_block,
+    readable,
+)
 from wulf.report.node.machines import beside
 from wulf.report.node.matrices import matrices, matrix_section
 from wulf.report.node.noise import noise_section
@@ -45,6 +57,9 @@ MOST_SWEEPS = 4
 
 MOST_CURVES = 2
 """Nodes whose curves are printed side by side."""
+
+TYPICAL = ("cpu.fma.double.all", "mem.triad.all", "mem.random.latency", "net.remote.tcp.latency")
+"""Rows of the headline."""
 
 NARROW = 2
 """So many nodes leave room for three blocks of the table side by side."""
@@ -122,17 +137,20 @@ def node_sections(run: Run) -> list[Section]:
 
 
 def _rows(found: NodeMeasurement) -> list[Section]:
+    """The rows that matter most, then all of them."""
     shown = most_odd(found.nodes, found.marks, MOST_NODES)
-    tables, reasons = blocks(found.rows, table().rows, shown, found.marks)
+    reasons = Reasons()
+    key = _key_figures(found, reasons)
+    tables = blocks(found.rows, table().rows, shown, found.marks, reasons)
     if not tables:
         return []
     width = "newspaper" if len(shown) <= NARROW else "two" if len(shown) <= HALF else "large"
     grid = SideBySide([Section(name, table=one) for name, one in tables.items()], width)
-    count = sum(len(one.rows) for one in tables.values())
-    about = f"{plural(count, 'row')} of {plural(len(found.nodes), 'node')}, in the order of lmbench's summary."
-    body: list[Element | str] = [Note(f"{about} {READING}", reading=True)]
-    if 1 < len(found.nodes) < LEAST_NODES:
-        body.append(Note(f"With fewer than {LEAST_NODES} nodes, nobody can say which one is odd.", reading=True))
+    count = plural(sum(len(one.rows) for one in tables.values()), "row")
+    nodes = plural(len(found.nodes), "node")
+    body: list[Element | str] = [
+        Note(f"{count} of {nodes}, in the order of lmbench's summary. {READING}", reading=True)
+    ]
     told = _marks(found, shown)
     why = [Footnotes(list(reasons.numbers))] if reasons.numbers else []
     legend = [Section("Marks and reasons", body=[*([Note(told)] if told else []), *why])] if told or why else []
@@ -144,7 +162,39 @@ def _rows(found: NodeMeasurement) -> list[Section]:
         which = f"The {MOST_NODES} nodes that deviate in most rows" if len(found.nodes) > MOST_NODES else "Every node"
         body += [SideBySide([Section(f"{name}, {over}", table=one) for name, one in spans.items()], "large")]
         body += [Fold(f"{which}, row by row", [grid, *legend], printed=False)]
-    return [Section("Every row, every node", key="node-rows", link="Rows", body=body)]
+    every = Section(
+        "Every row, every node", body=[Fold(f"All {count}", body, open=True, asked=count)], link="Rows", key="node-rows"
+    )
+    return [*key, every]
+
+
+def typical(run: Run) -> str:
+    """`241 Gflop/s multiply-adds, double, all CPUs; …`: the medians over the nodes of the first key rows."""
+    of = rows_of(run.records).values()
+    said = []
+    for name in TYPICAL:
+        values = [
+            one.value for own in of if (one := own.get(name)) is not None and one.value is not None and usable(one)
+        ]
+        if values:
+            row = table().by_name[name]
+            said.append(f"{row.key} {show(statistics.median(values), shown_unit(row))}")
+    return "; ".join(said)
+
+
+def _key_figures(found: NodeMeasurement, reasons: Reasons) -> list[Section]:
+    """The dozen, and the rows in which a node deviates."""
+    chosen, few = one_block(key_rows(table().rows, found.marks)), len(found.nodes) <= NARROW
+    if few:
+        tables = blocks(found.rows, chosen, found.nodes, found.marks, reasons)
+    else:
+        tables = ends(found.rows, chosen, found.marks)
+    told = _marks(found, found.nodes) if few else ""
+    body: list[Element | str] = [*tables.values(), *([Note(told)] if told else [])]
+    body += [Note(f"–{number} {text}") for text, number in reasons.numbers.items()]
+    if 1 < len(found.nodes) < LEAST_NODES:
+        body.append(Note(f"With fewer than {LEAST_NODES} nodes, nobody can say which one is odd."))
+    return [Section("Key figures", key="node-key", link="Key figures", body=body)] if tables else []
 
 
 def _marks(found: NodeMeasurement, shown: Sequence[str]) -> str:
@@ -158,18 +208,27 @@ def _marks(found: NodeMeasurement, shown: Sequence[str]) -> str:
 def _sweeps(found: NodeMeasurement, run: Run) -> list[Section]:
     own = of_node(found.records)
     with_sweeps = [node for node in found.nodes if sweep_table(own.get(node, [])).rows]
-    printed = sorted(curves_of(run.records), key=natural)
     chosen = most_odd(with_sweeps, found.marks, MOST_SWEEPS)
     body: list[Element | str] = [Note(CURVES, reading=True)]
     for number, node in enumerate(chosen):
         body += _sweep(number, node, own[node], found.facts.get(node, {}))
-    body += [one for node in printed[:MOST_CURVES] for one in [Fold(f"Side by side, {node}", curve_tables(run, node))]]
+    body += _side_by_side(run)
     left = len(with_sweeps) - len(chosen)
     body += [Note(f"The sweeps of {plural(left, 'more node')} are in records.jsonl.", reading=True)] if left else []
-    if len(printed) > MOST_CURVES:
-        body.append(Note(f"Curves stand side by side for {MOST_CURVES} of {len(printed):,} nodes."))
     there = len(body) > 1
     return [Section("Over the working set", key="node-sweeps", link="Working set", body=body)] if there else []
+
+
+def _side_by_side(run: Run) -> list[Element | str]:
+    """Curves of the first nodes as tables."""
+    nodes = sorted(curves_of(run.records), key=natural)
+    tables = [Section(node, body=curve_tables(run, node)) for node in nodes[:MOST_CURVES]]
+    more = (
+        [Note(f"Curves stand side by side for {MOST_CURVES} of {len(nodes):,} nodes.")]
+        if len(nodes) > MOST_CURVES
+        else []
+    )
+    return [Fold("Side by side", [*tables, *more], asked="curves over the working set")] if tables else []
 
 
 def _sweep(number: int, node: str, records: Sequence[Record], facts: Facts) -> list[Element | str]:

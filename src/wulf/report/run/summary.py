@@ -75,6 +75,8 @@ def _stands_out(finding: Finding) -> str:
     figures = against_peers(best) if best is not None else ""
     if not figures or best is None:
         return f"{subject_text(finding.subject)} stands out."
+    if best.row and isinstance(best.value, int | float):  # a ratio to its like
+        return f"{subject_text(finding.subject)} stands out: its {best.row} is {best.value:.2g} times its like's."
     noun = "round trips" if best.metric == "rtt" else "links" if best.unit == "B/s" else metric_name(best.metric)
     return f"{subject_text(finding.subject)} stands out: its {noun} {figures}."
 
@@ -96,7 +98,7 @@ def headline(run: Run) -> str:
     if dead:
         said.append(f"{fold(dead)} failed.")
     if not subjects:
-        said.append(_missing(run) or ("" if dead else bad[0].text if bad else _all_well(run)))
+        said.append(_missing(run) or ("" if dead else bad[0].text if bad else _answer(run)))
     return " ".join(said).strip()
 
 
@@ -110,8 +112,8 @@ def _missing(run: Run) -> str:
     return f"{without:,} of {plural(len(main), 'measurement')} gave no answer." if without else ""
 
 
-def _all_well(run: Run) -> str:
-    said = (part.all_well(run) for part in parts())
+def _answer(run: Run) -> str:
+    said = (part.answer(run) for part in parts())
     return next(filter(None, said), None) or _single(main_records(run.records)[0])
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
+from rich.text import Text
 
-from wulf.core.records import Record
+from wulf.core.names import printable
+from wulf.report.kit.printing import say
 from wulf.report.kit.terminal import print_all, print_view
 from wulf.report.run.singles import singles
+from wulf.report.run.summary import headline
 from wulf.report.run.view import report_view
 from wulf.store.run import Run
 
 
-def print_report(run: Run, console: Console) -> None:
-    """Print a run: what stands out first, then the tables behind it."""
-    print_view(report_view(run, page=False), console)
+def print_report(run: Run, console: Console, *, whole: bool = False) -> None:
+    """Print a run: the answer, what stands out, then key figures; `whole`: every figure and every caveat."""
+    print_view(report_view(run, page=False), console, whole=whole)
 
 
-def print_records(records: Sequence[Record], console: Console) -> None:
-    """Print single measurements in full."""
-    print_all(singles(records), console)
+def print_records(run: Run, console: Console) -> None:
+    """Print single measurements in full, below what they come to."""
+    say(console, Text(printable(headline(run)), style="bold"))
+    print_all(singles(run.records), console)

@@ -9,6 +9,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.names import fold, natural, plural, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
+from wulf.findings.expected import KIND as EXPECTED
 from wulf.report.kit.figures import (
     cell_name,
     confidence_text,
@@ -23,7 +24,22 @@ from wulf.report.kit.figures import (
 from wulf.report.kit.matrices import run_nodes, verdict_counts
 from wulf.report.kit.outcomes import outcome_in
 from wulf.report.kit.parts import Part, parts, whole_part
-from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Items, Note, Row, Section, View
+from wulf.report.kit.view import (
+    Callout,
+    Cell,
+    Columns,
+    Drawing,
+    Element,
+    Fold,
+    Forest,
+    Items,
+    Note,
+    Plot,
+    Row,
+    Section,
+    View,
+    walk,
+)
 from wulf.report.node.grid import readable
 from wulf.report.run import summary
 from wulf.report.run.facts import FactRow, fact_rows, value_text
@@ -33,6 +49,9 @@ from wulf.store.run import Run
 
 MAX_RECORDS = 400
 """Rows of the table of records: first all that are not ok, then in the order measured. The rest is in records.jsonl."""
+
+CAVEATS = frozenset({"note", "noise", "coverage", "launch"})
+"""Kinds of findings that say how far to trust the figures, rather than what was found."""
 
 MAX_FINDINGS = 30
 MAX_EVIDENCE = 12
@@ -54,12 +73,15 @@ def run_view(run: Run, *, page: bool = True) -> View:
     shown = {id(record) for part in parts() for record in part.shown(run)}
     others = singles([record for record in run.records if id(record) not in shown])
     without = not run.records and alone is not None and alone.without_records
-    sections = [_findings(run), *(section for part in parts() for section in part.view(run))]
+    measured = [section for part in parts() for section in part.view(run)]
     if page:
+        found = [_findings(run), *_as_fast_as_it_should_be(run)]
+        sections = [*_picture_first(found, measured), *_caveats(run)]
         sections += [] if without else [_records(run, others)]
         sections += [_facts(run, alone, page=True), _method(run, alone)]
     else:
-        sections += [Section("", body=others), _facts(run, alone, page=False)]
+        sections = [_findings(run), *_as_fast_as_it_should_be(run), *measured, Section("", body=others)]
+        sections += [_facts(run, alone, page=False), *_caveats(run)]
     return View(
         title=f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         headline=summary.headline(run),
@@ -67,7 +89,14 @@ def run_view(run: Run, *, page: bool = True) -> View:
         brief=_brief(run),
         warning=summary.state(run).warning,
         sections=sections,
+        whole=f"wulf report {run.path} --full",
     )
+
+
+def _picture_first(found: Sequence[Section], measured: Sequence[Section]) -> list[Section]:
+    """What was found comes after the first section, where that has a chart: a picture is read before words."""
+    drawn = any(isinstance(one, Drawing | Plot | Forest) for one in walk(measured[0].elements)) if measured else False
+    return [*measured[:drawn], *found, *measured[drawn:]]
 
 
 def _brief(run: Run) -> str:
@@ -102,8 +131,36 @@ def _command(run: Run) -> str:
     return f"wulf {run.meta.get('command', '')}".strip()
 
 
+def _caveats(run: Run) -> list[Section]:
+    """What to beware of, folded: it must not stand before what was found."""
+    found = [finding for finding in summary.ordered_findings(run) if finding.kind in CAVEATS]
+    said = plural(len(found), "caveat")
+    folded = Fold(said, [_finding(finding) for finding in found], paper=True, asked=said)
+    return [Section("Caveats", key="caveats", link="Caveats", body=[folded])] if found else []
+
+
+def _as_fast_as_it_should_be(run: Run) -> list[Section]:
+    """Figures beside what the hardware allows, or what was published for it."""
+    found = [finding for finding in summary.ordered_findings(run) if finding.kind == EXPECTED]
+    rows: list[Row] = []
+    for finding in found:
+        least, about = finding.evidence[0], finding.about
+        sign = f"{SEVERITIES[Severity.WARN][1]} " if about["slow"] else ""
+        many = int(about["of"]) > 1
+        where = f"least: {_figure(least.value, least.unit)} at {subject_text(least.subject)}" if many else ""
+        rows.append((
+            Cell(f"{sign}{least.measured}", small=[where] if where else []), Cell(f"{about['share']:.0%}", "strong"),
+            f"of {_figure(least.expected, least.unit)}: {about['source']}",
+        ))  # fmt: skip
+    slow = [Note(f"{one.text} → {one.next_step}") for one in found if one.next_step]
+    table = Columns(["Figure", "Reaches", "Of what it should be"], rows, tail=1)
+    return [Section("As fast as it should be?", key="expected", link="Expected", body=[table, *slow])] if rows else []
+
+
 def _findings(run: Run) -> Section:
-    found = summary.ordered_findings(run)
+    """What stands out, but for what sections of their own say."""
+    told = {*CAVEATS, EXPECTED, *(kind for part in parts() for kind in part.told)}
+    found = [finding for finding in summary.ordered_findings(run) if finding.kind not in told]
     body: list[Element | str] = [_finding(finding) for finding in found[:MAX_FINDINGS]]
     if len(found) > MAX_FINDINGS:
         body.append(Note(f"and {plural(len(found) - MAX_FINDINGS, 'more finding')} in findings.json"))

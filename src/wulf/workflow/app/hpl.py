@@ -9,24 +9,30 @@ from typing import Any
 
 from wulf.apps import hpl
 from wulf.apps.driver import Driver, checked
+from wulf.apps.linpack.peaks import computed
 from wulf.apps.linpack.size import size_for
 from wulf.cluster.applications import Applications
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.mpi.spec import counts, layout
 from wulf.core.errors import UsageError
+from wulf.core.names import fold, plural
 from wulf.core.records import Param, Record
+from wulf.core.units import show
 from wulf.measure.blas import common_path
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import NODE, Probe
 from wulf.store.run import Facts
 from wulf.workflow.app.build import Source, build_hpl
-from wulf.workflow.app.peaks import peak_cells, share_records
+from wulf.workflow.app.peaks import one_a_machine, peak_cells, share_records
 from wulf.workflow.app.run import AppRequest, AppStudy, driver_request
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Conditions, Judgement
 
 MEMORY_SHARE = 0.8
 """Of the nodes' memory, for the matrix of an N that nobody named; the system and the MPI need some, too."""
+
+LONG = 300.0
+"""Seconds: a run of more, whose size nobody named, is not begun unasked."""
 
 FIND_BLAS = 60.0
 
@@ -83,8 +89,29 @@ class HplStudy(AppStudy):
         say = self.given.watch.say
         program = asked.program if asked.source is None else build_hpl(apps, asked.source, asked.spec, say)
         complete = [completed(each, asked, connected, apps) for each in asked.configurations]
+        self._announce(complete, layout(apps.nodes, asked.spec))
         self.beside.notes += threads_notes(complete, layout(apps.nodes, asked.spec), connected.fingerprint)
         return asked.requests(complete, program)
+
+    def _announce(self, complete: Sequence[Mapping[str, Param]], places: Sequence[str]) -> None:
+        """What N takes of memory and time, before it is spent; a long run that nobody sized is asked for.
+
+        Raises
+        ------
+        UsageError
+            Somebody was asked, and declined.
+        """
+        nodes = list(dict.fromkeys(places))
+        largest = max(int(str(each["n"])) for each in complete)
+        seconds = least_seconds(largest, self._fingerprint, nodes)
+        said = f"N = {largest:,}: a matrix of {show(8.0 * largest**2, 'B')} over {plural(len(places), 'rank')}"
+        machines = len(one_a_machine(nodes, self._fingerprint))
+        said += f" on {fold(nodes)}" + (f", which are {plural(machines, 'machine')}" if machines < len(nodes) else "")
+        said += "; how long a run takes is not known" if seconds is None else f"; a run takes {at_least(seconds)}"
+        self.given.watch.say(said)
+        unsized = any(each["n"] is None for each in self._asked.configurations)
+        if unsized and (seconds or 0.0) > LONG and not self.given.watch.agrees(f"{said}. Run it?"):
+            raise UsageError("HPL was not run", "name a smaller problem with --n, or a time with --budget")
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The configurations, and the peak beside them."""
@@ -95,6 +122,20 @@ class HplStudy(AppStudy):
         """What share of each peak was reached."""
         nodes = list(dict.fromkeys(self.places))
         return share_records(records, self._fingerprint, nodes, self.given.writer.id), super().judge(records)[1]
+
+
+def least_seconds(n: int, fingerprint: Mapping[str, Facts], nodes: Sequence[str]) -> float | None:
+    """What solving N equations takes at the nodes' highest peak; None where that isn't known."""
+    machines = one_a_machine(nodes, fingerprint)
+    peaks = [computed(fingerprint.get(node, {})) for node in machines]
+    known = [next((peak[kind].value for kind in ("turbo", "base") if peak[kind].value), None) for peak in peaks]
+    rate = sum(value for value in known if value is not None)
+    return None if None in known or not rate else 2 / 3 * n**3 / rate
+
+
+def at_least(seconds: float) -> str:
+    """`at least 20 s`, `at least 6 min`."""
+    return f"at least {seconds:.0f} s" if seconds < 120 else f"at least {seconds / 60:.0f} min"
 
 
 def completed(

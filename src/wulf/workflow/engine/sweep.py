@@ -101,8 +101,9 @@ class Sweep:
 
         rate, half = _bandwidth(line), line.half_size
         no_slope = "its slope does not differ from none: larger sizes are needed for a bandwidth"
+        told = line.alpha.value > 0
         return [
-            record("latency", "s", line.alpha.value, line.alpha, None),
+            record("latency", "s", *((line.alpha.value, line.alpha, None) if told else (None, None, _NO_LATENCY))),
             record("bandwidth", "B/s", rate.value if rate else None, rate, None if rate else no_slope),
             *([record("half_size", "B", half, None, None)] if rate and half else []),
         ]
@@ -129,8 +130,12 @@ class Sweep:
                     value=line.alpha.value, low=line.alpha.low, high=line.alpha.high,
                 )
                 for line in curve.lines
+                if line.alpha.value > 0
             ],
         )  # fmt: skip
+
+
+_NO_LATENCY = "not identifiable here: the line through these sizes meets size 0 below no time; smaller sizes tell it"
 
 
 def _size(record: Record) -> float:
@@ -156,9 +161,11 @@ def _bandwidth(line: Stretch) -> Interval | None:
 def _sentence(line: Stretch) -> str:
     rate = _bandwidth(line)
     bandwidth = f"{show(rate.value, 'B/s')} ({show_interval(rate.low, rate.high, 'B/s')})" if rate else "no slope"
+    alpha = line.alpha
+    latency = f"{show(alpha.value, 's')} ({show_interval(alpha.low, alpha.high, 's')})"
     return (
-        f"From {show(line.first, 'B')} to {show(line.last, 'B')}: latency {show(line.alpha.value, 's')} "
-        f"({show_interval(line.alpha.low, line.alpha.high, 's')}), bandwidth {bandwidth}."
+        f"From {show(line.first, 'B')} to {show(line.last, 'B')}: latency "
+        f"{latency if alpha.value > 0 else 'not identifiable here'}, bandwidth {bandwidth}."
     )
 
 

@@ -38,6 +38,10 @@ class TimeSpent:
         """As `Watcher`."""
         self.watch.say(what)
 
+    def agrees(self, question: str) -> bool:
+        """As `Watcher`."""
+        return self.watch.agrees(question)
+
     def on_progress(self, progress: Progress) -> None:
         """As `Watcher`."""
         self.watch.on_progress(progress)

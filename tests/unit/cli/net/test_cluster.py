@@ -45,7 +45,8 @@ def test_options_reach_the_study(
     def study(given: Conditions, **options: Any) -> Any:
         nodes = [node.name for node in given.inventory.nodes]
         seen.update(options, nodes=nodes, quick=given.effort.quick, seed=given.seed)
-        return SimpleNamespace(run=SimpleNamespace(path=given.writer.path, records=[]), exit_code=1, change=None)
+        run = SimpleNamespace(path=given.writer.path, records=[], findings=[])
+        return SimpleNamespace(run=run, exit_code=1, change=None)
 
     module = {"pairs": pairs, "incast": incast, "bisection": bisection}[name]
     monkeypatch.setattr(module, name.capitalize(), study)

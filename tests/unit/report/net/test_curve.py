@@ -70,4 +70,4 @@ def test_a_size_without_a_value_is_a_gap_and_a_dash() -> None:
 
 def test_other_runs_have_no_curve() -> None:
     assert ThroughputCurve().view(make_run(["n1", "n2"])) == []
-    assert ThroughputCurve().all_well(make_run(["n1", "n2"])) == ""
+    assert ThroughputCurve().answer(make_run(["n1", "n2"])) == ""

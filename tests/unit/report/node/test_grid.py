@@ -10,7 +10,7 @@ from tests.unit.report.make_node import NOT_HERE, deviation, measured, node_run
 from wulf.core.records import Verdict
 from wulf.core.units import show_in
 from wulf.measure.node.rows import rows_of, table
-from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, marks_of
+from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, marks_of
 from wulf.report.node.grid import blocks, most_odd, node_names, ratio_text, readable, shade
 
 
@@ -48,7 +48,8 @@ def test_the_nodes_that_deviate_most_are_shown_in_natural_order() -> None:
 
 def lines_of(rows: Any, nodes: list[str], marks: Any) -> tuple[dict[str, Any], list[str]]:
     """Name of a row → its cells; and the reasons."""
-    found, reasons = blocks(rows, table().rows, nodes, marks)
+    reasons = Reasons()
+    found = blocks(rows, table().rows, nodes, marks, reasons)
     lines = {line[0].title.partition(":")[0]: line for columns in found.values() for line in columns.rows}
     return lines, list(reasons.numbers)
 

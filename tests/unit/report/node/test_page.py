@@ -31,7 +31,7 @@ from wulf.report.node.sections import MOST_NODES, MOST_SWEEPS, node_sections
 from wulf.report.run.html import render
 from wulf.report.run.view import RecordTable, run_view
 
-SECTIONS = ["node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines"]
+SECTIONS = ["node-key", "node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines"]
 
 
 def sections(checker: Checker) -> list[str]:
@@ -56,7 +56,7 @@ def test_all_sections_stand_between_findings_and_facts() -> None:
 
 def test_a_mixed_run_has_both_parts() -> None:
     _, checker = parsed(NODE_SHAPES["node-mixed"]())
-    assert sections(checker) == ["findings", "pairs", "sweep", *SECTIONS, "records", "facts", "method"]
+    assert sections(checker) == ["pairs", "findings", "sweep", *SECTIONS, "records", "facts", "method"]
 
 
 @pytest.mark.parametrize("shape", ["survey", "troubled", "empty", "layers"])

@@ -141,10 +141,10 @@ def test_without_charts_there_is_no_plotly() -> None:
     assert len(render(make_run()).encode()) < 100_000
 
 
-def test_sections_in_order_with_findings_first() -> None:
+def test_sections_in_order_the_picture_first_then_what_stands_out() -> None:
     _, checker = parsed(survey())
     sections = [attrs["id"] for tag, attrs in checker.tags if tag == "section"]
-    assert sections == ["findings", "pairs", "sweep", "records", "facts", "method"]
+    assert sections == ["pairs", "findings", "sweep", "records", "facts", "method"]
 
 
 def test_a_run_cut_short_says_so() -> None:
@@ -179,7 +179,7 @@ def test_a_node_against_itself_has_its_cell() -> None:
 
 
 def test_the_evidence_of_a_fact_shows_both_sides() -> None:
-    (table,) = run_view(survey()).sections[0].body[1].body
+    (table,) = run_view(survey()).sections[1].body[1].body
     assert table.rows == [("5.15.0-91-generic", "n4"), ("6.1.0-28-amd64", "the others")]
 
 

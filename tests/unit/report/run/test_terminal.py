@@ -142,23 +142,25 @@ def test_a_single_measurement_in_full(wording: Wording) -> None:
         "n1>n2", "rtt", 18.5e-6, quantiles={"0.5": 18.5e-6, "0.999": 75e-6}, counters={"client": {"tcp.RetransSegs": 3}}
     )
     lost = record("n1>n2", "lost", 0.0, low=None, high=None, confidence=None)
-    print_records([each, lost], console)
+    print_records(make_run(records=[each, lost]), console)
     text = console.export_text().lstrip()
     lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
-    assert lines[:4] == [
+    assert lines[:6] == [
+        ["n1 → n2: round trip 18.5 µs (18.1–18.9 µs)."],
+        [""],
         ["n1 → n2", "tcp pingpong, 1 B"],
         ["value", "interval", "replicates", "verdict"],
         ["round trip", "18.5 µs", "18.1–18.9 µs (95 %)", "10", "ok"],
         ["lost", "0", "–", "10", "ok"],
     ]
-    assert lacking(lines[4][0], "round trip: ", "p50 18.5 µs", "p99.9 75 µs") == []
-    assert lacking(lines[5][0], "both ends", "client.tcp.RetransSegs 3") == []
+    assert lacking(lines[6][0], "round trip: ", "p50 18.5 µs", "p99.9 75 µs") == []
+    assert lacking(lines[7][0], "both ends", "client.tcp.RetransSegs 3") == []
     wording(text)
 
 
 def test_a_failed_single_measurement_is_a_dash_with_its_reason() -> None:
     console = Console(width=80, file=io.StringIO(), record=True, color_system=None)
-    print_records([failed("n1>n2", "rtt", "n2: connection refused")], console)
+    print_records(make_run(records=[failed("n1>n2", "rtt", "n2: connection refused")]), console)
     last = console.export_text().splitlines()[-1]
     assert last.split() == ["round", "trip", "–", "–", "0", "failed:", "n2:", "connection", "refused"]
 

@@ -51,7 +51,7 @@ def test_a_sample_says_what_it_may_miss(simulate: Any, wording: Wording) -> None
     wording(covered.text)
     assert [e.value for e in covered.evidence] == [pytest.approx(160 / 190), 0.0]
     text = io.StringIO()
-    print_report(outcome.run, Console(file=text, width=80))
+    print_report(outcome.run, Console(file=text, width=80), whole=True)
     assert "chance of 84.21%" in " ".join(text.getvalue().split())
     assert max(map(len, text.getvalue().splitlines())) <= 80
 

@@ -41,9 +41,9 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return lambda nodes="n1", options=None, **cluster: run(nodes, options, **{"facts": facts, **cluster})
 
 
-def printed(run: Any, width: int = 80) -> str:
+def printed(run: Any, width: int = 80, *, whole: bool = False) -> str:
     text = io.StringIO()
-    print_report(run, Console(file=text, width=width))
+    print_report(run, Console(file=text, width=width), whole=whole)
     return text.getvalue()
 
 
@@ -61,7 +61,9 @@ def test_every_row_has_a_figure_or_a_reason(simulate: Any) -> None:
 def test_only_a_group_and_its_text_fits_eighty_columns(simulate: Any) -> None:
     outcome = simulate("n[1-5]", {"only": "os"})
     assert {one.probe for one in outcome.run.records} == {"node"}
-    text = printed(outcome.run)
+    brief, text = printed(outcome.run), printed(outcome.run, whole=True)
+    assert "Calls and signals" not in brief
+    assert lacking(brief, "None of 5 nodes deviates", "Key figures", "system call", "Left out here: ", "--full") == []
     assert "Calls and signals" in text
     assert "Memory latency" not in text
     assert max(map(len, text.splitlines())) <= 80
@@ -76,8 +78,7 @@ def test_what_a_node_does_not_have_is_no_gap_in_the_run(simulate: Any) -> None:
     record = rows_of(outcome.run.records)["n1"]["os.io_uring"]
     assert (record.value, record.supported) == (None, False)
     assert outcome.exit_code == 0
-    assert "–1" in printed(outcome.run)
-    assert "io_uring is forbidden" in printed(outcome.run)
+    assert lacking(printed(outcome.run, whole=True), "–1", "io_uring is forbidden") == []
 
 
 def slow(node: str, probe: str, times: float) -> Any:
@@ -104,9 +105,10 @@ def test_a_slow_node_is_found_with_the_fact_that_differs(simulate: Any) -> None:
     assert lacking(finding.text, "frequency governor", "(cpu.governor: powersave, the others performance)") == []
     assert finding.next_step == "cpupower frequency-set -g performance"
     assert outcome.run.meta["exit_code"] == 1
-    text = printed(outcome.run, 120)
-    assert "▲" in text
-    assert "worse than its like" in text
+    text = printed(outcome.run)
+    assert text.startswith("n3 stands out: its os.signal.install is 2 times its like's.\n")
+    assert lacking(text, "os.signal.install", "os.signal.self", "▲") == [], "its rows stand below the dozen"
+    assert "worse than its like" in printed(outcome.run, 120, whole=True)
 
 
 def test_before_measuring_it_is_said_what_will_be_found(simulate: Any) -> None:
@@ -216,8 +218,8 @@ def test_names_of_rows_are_checked_before_any_node_is_touched() -> None:
 def test_many_nodes_are_shown_by_median_and_ends(simulate: Any) -> None:
     outcome = simulate("n[1-13]", {"only": "os"}, node_value=slow("n5", "futex", 3.0))
     text = printed(outcome.run)
-    assert "Calls and signals, over 13 nodes" in text
     assert "median" in text
+    assert "Calls and signals, over 13 nodes" in printed(outcome.run, whole=True)
     assert [f.subject for f in outcome.run.findings if f.kind == "deviation"] == ["n5"]
 
 
