@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
-from wulf.report.app.runs import app_sections, is_app
+from wulf.report.app.runs import answer, app_sections, is_app
 from wulf.report.kit.parts import Part
 from wulf.report.kit.view import Section
 from wulf.store.run import Run
@@ -15,6 +15,10 @@ class Apps(Part):
     """Runs of applications, with what was checked."""
 
     place = 50
+
+    def answer(self, run: Run) -> str:
+        """The figure, and its share of the peak."""
+        return answer(run)
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of `wulf app`."""

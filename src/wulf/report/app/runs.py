@@ -11,7 +11,7 @@ from wulf.core.names import plural, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
-from wulf.report.kit.figures import interval_text, metric_name, value_text, verdict_text
+from wulf.report.kit.figures import interval_text, metric_name, usable, value_text, verdict_text
 from wulf.report.kit.view import Cell, Columns, Element, Fold, Note, Section
 from wulf.store.run import Run
 
@@ -21,6 +21,10 @@ WORDS = {
     "wrong": "a wrong answer", "timeout": "no end in time", "failed": "a bad end", "no-figure": "no figure",
 }  # fmt: skip
 """Code of a run that has no figure → what it had instead."""
+
+SHARE = "share."
+PEAKS = {"base": "the base clock", "turbo": "the highest clock", "measured": "measured multiply-adds"}
+"""Kind of a peak → what it comes from; the first that is known stands in the headline, as in the Top500."""
 
 NOT_FACTS = frozenset({"checks", "notes", "usage"})
 
@@ -111,6 +115,19 @@ def _failures(run: Run, main: Record) -> tuple[Mapping[str, str], ...]:
 
 def _same(cell: Mapping[str, Any], main: Record) -> bool:
     return {"pattern": cell["pattern"], **cell["params"], **cell["about"]} == main.params
+
+
+def answer(run: Run) -> str:
+    """The figure of the first application, and what share of a peak that is; empty where it has none."""
+    first = next(iter(applications(run)), None)
+    if first is None or not usable(first.main):
+        return ""
+    main = first.main
+    peaks = {record.metric.removeprefix(SHARE): record for record in first.records if record.metric.startswith(SHARE)}
+    share = next((f", {one.value:.0%} of the peak by {PEAKS[kind]}" for kind in PEAKS
+                  if (one := peaks.get(kind)) is not None and one.value), "")  # fmt: skip
+    figure = f"{metric_name(main.metric)} {value_text(main)} ({interval_text(main)})"
+    return f"{main.params.get('pattern', '')} on {subject_text(main.subject)}: {figure}{share}."
 
 
 def app_sections(run: Run) -> list[Section]:

@@ -174,8 +174,8 @@ def place_text(step: SeriesStep) -> str:
 
 
 def history_view(history: MetricHistory) -> View:
-    """Series with changes first, the worst of them first; the page's table holds all of them."""
-    same = [told for told in history.told if not told.steps]
+    """Series with changes first, the worst of them first, then the longest; the page's table holds all of them."""
+    same = sorted((told for told in history.told if not told.steps), key=lambda told: -len(told.series.points))
     sections = [_changed(history), _unchanged(same), _all(history, [*history.changed, *same])]
     return View(
         title=f"wulf history {history.metric}",

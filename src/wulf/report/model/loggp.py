@@ -62,7 +62,10 @@ def loggp_view(
 
 
 def _headline(found: LogGP) -> str:
-    known = [f"{short} {_value(one)}" for short, one in _short(found) if one is not None]
+    known = [
+        f"{short} {_value(one) if one.low > 0 else 'not identifiable here'}"
+        for short, one in _short(found) if one is not None
+    ]  # fmt: skip
     return ", ".join([*known, f"1/G {_rate(found.per_byte)}"])
 
 

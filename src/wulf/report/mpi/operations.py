@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -29,6 +29,11 @@ HEADS = {
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
 """Operations with a root are drawn apart from the others: ten curves in one chart can't be told apart."""
+
+TYPICAL: tuple[tuple[str, Callable[[Iterable[int]], int]], ...] = (
+    ("barrier", min), ("allreduce", min), ("alltoall", max),
+)  # fmt: skip
+"""Operations of the headline, and which end of the sizes of each."""
 
 MOST_NODES = 64
 """Rows of the table of ranks."""
@@ -99,6 +104,21 @@ def _decides(rows: Mapping[str, Mapping[int, Record]]) -> bool:
 def main_grids(run: Run) -> list[Grid]:
     """Those of the metrics that decide, and of rates and latencies; the others stand with the records."""
     return [grid for grid in grids(run) if _decides(grid.rows) or grid.metric in ("latency", "throughput")]
+
+
+def typical(run: Run) -> str:
+    """`n[1-4]: barrier 21 µs (19–24 µs); allreduce of 8 B 30 µs (…); …`; empty without a table of collectives."""
+    grid = next((one for one in grids(run) if one.phase == "collectives" and one.metric == "time"), None)
+    if grid is None:
+        return ""
+    said = []
+    for name, end in TYPICAL:
+        sizes = {size: record for size, record in grid.rows.get(name, {}).items() if usable(record)}
+        if sizes:
+            size = end(sizes)
+            of = f" of {show(size, 'B')}" if size else ""
+            said.append(f"{name}{of} {value_text(sizes[size])} ({interval_text(sizes[size])})")
+    return f"{subject_text(grid.subject)}: {'; '.join(said)}." if said else ""
 
 
 def mpi_section(run: Run) -> list[Section]:

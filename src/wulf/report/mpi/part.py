@@ -16,6 +16,10 @@ class Mpi(Part):
 
     place = 60
 
+    def answer(self, run: Run) -> str:
+        """The fastest farm; else the operations that programs spend most time in, each at an end of the sizes."""
+        return farm.fastest(run) or operations.typical(run)
+
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the tables, and of the farm."""
         return (one for one in run.records if operations.is_tabled(one) or one.phase in farm.PHASES)

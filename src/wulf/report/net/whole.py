@@ -59,6 +59,7 @@ class Whole(Part):
     """What many nodes do at the same time."""
 
     place = 15
+    told = ("incast",)
 
     def answer(self, run: Run) -> str:
         """Of the last finding about the whole."""
