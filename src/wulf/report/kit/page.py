@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
@@ -22,6 +23,10 @@ from wulf.report.kit.trends import Trend, trend_chart
 from wulf.report.kit.view import Curve, Drawing, Forest, Plot, View, walk
 from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
+"""Between two sentences: the first of a headline is the answer, what follows are its figures."""
 
 
 def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it again") -> None:
@@ -45,6 +50,7 @@ def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it agai
 def render_view(view: View) -> str:
     """The page as one HTML document."""
     charts, names = _drawings(view)
+    answer, *more = _SENTENCE.split(view.headline, maxsplit=1)
     sections = [(one.key or f"section-{number}", one) for number, one in enumerate(view.sections, 1)]
     links = [(one.key, one.link) for one in view.sections if one.link]
     scripts = [plotly(charts)] if charts else []
@@ -52,6 +58,8 @@ def render_view(view: View) -> str:
     return fill_template(
         "page.html.j2",
         view=view,
+        answer=answer,
+        figures="".join(more),
         sections=sections,
         links=[*links, ("method", "Method")] if links and view.method else links,
         charts=json_for_script(charts) if charts else "",

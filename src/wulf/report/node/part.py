@@ -24,7 +24,7 @@ class Nodes(Part):
             return ""
         nodes, figures = run_nodes(run), typical(run)
         who = f"None of {len(nodes):,} nodes deviates" if len(nodes) > 1 else f"{nodes[0]} was measured"
-        return f"{who}{f': {figures}' if figures else ''}."
+        return f"{who}.{f' Typical: {figures}.' if figures else ''}"
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of rows, curves and matrices."""

@@ -63,7 +63,7 @@ def test_only_a_group_and_its_text_fits_eighty_columns(simulate: Any) -> None:
     assert {one.probe for one in outcome.run.records} == {"node"}
     brief, text = printed(outcome.run), printed(outcome.run, whole=True)
     assert "Calls and signals" not in brief
-    assert lacking(brief, "None of 5 nodes deviates", "Key figures", "system call", "Left out here: ", "--full") == []
+    assert lacking(brief, "None of 5 nodes deviates.", "Key figures", "system call", "Left out here: ", "--full") == []
     assert "Calls and signals" in text
     assert "Memory latency" not in text
     assert max(map(len, text.splitlines())) <= 80
