@@ -13,6 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+AXE = Path(__file__).parents[2] / "build/sysroot/usr/src/axe-core-4.14.1/axe.min.js"
+"""Where set-up unpacks it: packages.toml."""
+
+RUN_AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ["violations"]}).then((found) => done(found.violations
+  .filter((one) => ["serious", "critical"].includes(one.impact))
+  .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join(", ")}`)));
+"""
+
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
@@ -25,6 +35,8 @@ def missing() -> str:
     for program in ("chromium", "chromedriver"):
         if shutil.which(program) is None:
             return f"no {program}: apt-get install chromium chromium-driver"
+    if not AXE.exists():
+        return f"no {AXE}: `make test` sets it up"
     try:
         import selenium  # noqa: F401
     except ImportError:
@@ -58,6 +70,12 @@ class Page:
     def command(self, name: str, **arguments: Any) -> Any:
         """A command of the DevTools protocol."""
         return self.driver.execute_cdp_cmd(name, arguments)
+
+    def inaccessible(self) -> list[str]:
+        """What axe-core finds wrong with the page as it stands, of serious or critical impact, and where."""
+        self.driver.execute_script(AXE.read_text(encoding="utf-8"))
+        found: list[str] = self.driver.execute_async_script(RUN_AXE)
+        return found
 
     def window(self, width: int, height: int = 900, *, phone: bool = False) -> None:
         """Give the page a viewport, before it is opened or after."""
@@ -129,6 +147,7 @@ def browser() -> Iterator[Page]:
         driver = webdriver.Chrome(options=options, service=Driver(str(shutil.which("chromedriver"))))
         try:
             driver.set_page_load_timeout(60)
+            driver.set_script_timeout(60)
             yield Page(driver)
         finally:
             driver.quit()

@@ -127,7 +127,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Pa
 
 
 def sound(page: Page, path: Path, width: int, scheme: str) -> None:
-    """Open a page: no error, no request but its own, nothing beside the window, every text legible."""
+    """Open a page: no error, no request but its own, nothing beside the window, every text legible, accessible."""
     page.window(width, 900, phone=width < 600)
     page.media(scheme)
     page.open(path)
@@ -138,6 +138,7 @@ def sound(page: Page, path: Path, width: int, scheme: str) -> None:
     assert (luminance(page.js("return getComputedStyle(document.body).backgroundColor")) < 0.1) is (scheme == "dark")
     for what, ink, paper in page.js(INKS):
         assert contrast(ink, paper) >= 4.5, (what, ink, paper)
+    assert page.inaccessible() == []
 
 
 @pytest.mark.parametrize("shape", first_of(COMPARISONS))

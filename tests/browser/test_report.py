@@ -53,6 +53,7 @@ def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, sh
     assert page.js("return [...document.querySelectorAll('.chart')].every((e) => e.querySelector('svg.main-svg'))")
     assert page.console() == []
     assert page.requests() == [path.resolve().as_uri()]
+    assert page.inaccessible() == []
 
 
 def test_the_policy_stops_requests_and_foreign_scripts(page: Page, report: Report) -> None:
