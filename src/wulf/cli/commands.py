@@ -85,6 +85,9 @@ class Shared(click.Option):
 where_option = partial(click.option, cls=Shared, title="Nodes")
 """An option that says which nodes, and how they are reached."""
 
+rare_option = partial(click.option, cls=Shared, title="Rarely needed", rare=True)
+"""An option that `--help` leaves to `--help-all`."""
+
 
 _WHOLE = "wulf.help_all"
 """Where the context keeps that all options are to be told."""

@@ -11,7 +11,7 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.app.run import command_request
-from wulf.cli.commands import PROGRAM, WithProgram
+from wulf.cli.commands import PROGRAM, WithProgram, rare_option
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import Percent, Seconds, measuring, node_options, nodes_argument
 from wulf.cli.showing import show_outcome
@@ -52,14 +52,14 @@ LONGEST_DOMAIN = 80
 @click.option("--app", "driver", metavar="NAME", help="An application that `wulf app` knows, instead of a command.")
 @click.option("--param", "params", metavar="NAME=VALUE", multiple=True, help="Of that application.")
 @click.option("--program", metavar="PATH", help="Of that application on the nodes [the one found].")
-@click.option("--domain", metavar="NAME", help="Its domain of application, as `wulf impacts` groups it [--app's own].")
+@rare_option("--domain", metavar="NAME", help="Its domain of application, as `wulf impacts` groups it [--app's own].")
 @click.option("--figure", metavar="REGEX", help="Its first group is the number, in lines of the output [wall time].")
 @click.option("--unit", default="s", show_default=True, help="Of that number: s, B/s, flop/s, …")
 @click.option("--better", type=click.Choice(["higher", "lower"]), default="lower", show_default=True)
 @click.option("--check", "checks", metavar="REGEX", multiple=True, help="A right answer has this in its output.")
-@click.option("--answer", metavar="REGEX", help="What of its output must be the same before and after.")
+@rare_option("--answer", metavar="REGEX", help="What of its output must be the same before and after.")
 @click.option("--env", "environment", metavar="NAME=VALUE", multiple=True, help="For the program, on every node.")
-@click.option("--chdir", metavar="DIR", help="A folder of the nodes to run in [an empty one of its own].")
+@rare_option("--chdir", metavar="DIR", help="A folder of the nodes to run in [an empty one of its own].")
 @click.option("--timeout", type=Seconds(), help="One run may take so long: 60s, 5m [10m].")
 @click.option(
     "--blocks", type=click.IntRange(min=1), help=f"Runs of each arm [{BLOCKS}; more for the parts of a suite]."

@@ -10,6 +10,9 @@ from wulf.cli.main import cli
 
 WIDTH = 80
 
+SCREEN = 60
+"""Lines that a person reads at once; --help-all has what a command has more."""
+
 
 def commands(group: click.Group = cli, context: click.Context | None = None) -> Iterator[click.Context]:
     """Every command, within groups too, as it is asked for help."""
@@ -24,8 +27,9 @@ def commands(group: click.Group = cli, context: click.Context | None = None) -> 
             yield own
 
 
-def test_every_command_has_an_example_and_fits_the_terminal() -> None:
+def test_every_command_has_an_example_and_fits_the_terminal_and_a_screen() -> None:
     helps = {context.command_path: context.get_help() for context in commands()}
     assert len(helps) > 60
     assert [name for name, told in helps.items() if "Example" not in told] == []
     assert [(name, line) for name, told in helps.items() for line in told.splitlines() if len(line) > WIDTH] == []
+    assert {name: len(told.splitlines()) for name, told in helps.items() if len(told.splitlines()) > SCREEN} == {}

@@ -10,8 +10,9 @@ import click
 
 from wulf.apps import drivers
 from wulf.cli.commands import Command, TableGroup
-from wulf.cli.mpi.options import mpi_inventory, option_of, over_ranks, rank_options
+from wulf.cli.mpi.options import mpi_inventory, over_ranks, rank_options
 from wulf.cli.options import Seconds, measure_options, node_options, nodes_argument
+from wulf.cli.params import param_options
 from wulf.cli.studying import show_run, studied
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def driver_command(driver: Driver) -> click.Command:
     run.__doc__ = f"{driver.HELP}\n\nLooked for: {', '.join(driver.PROGRAMS) or 'nothing'}."
     command = click.command(driver.NAME, cls=Command, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
     names = option_names(driver, {param.name for param in command.params if param.name})
-    command.params.extend(option_of(names[spec.name], spec) for spec in driver.PARAMS)
+    command.params.extend(param_options(driver.PARAMS, names))
     return command
 
 

@@ -12,7 +12,7 @@ from wulf.apps import hpl as hpl_driver
 from wulf.apps.linpack.dat import parse
 from wulf.cli.app.command import measured, option_names, run_options
 from wulf.cli.commands import Command
-from wulf.cli.mpi.options import option_of
+from wulf.cli.params import param_options
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, contents
 
@@ -64,7 +64,7 @@ def _command(driver: Driver, text: str, example: str) -> click.Command:
     if driver.NAME == hpl_driver.NAME:
         command.params.append(click.Option(["--source"], metavar="DIR", help="HPL's source on the first node."))
     names = option_names(driver, {param.name for param in command.params if param.name})
-    command.params.extend(option_of(names[spec.name], spec) for spec in driver.PARAMS)
+    command.params.extend(param_options(driver.PARAMS, names))
     return command
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wulf.cli.options import PARAM_TYPES, all_of, inventory_of
+from wulf.cli.commands import rare_option
+from wulf.cli.options import all_of, inventory_of
+from wulf.cli.params import param_options
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import BLOCKS, EACH, LAUNCHES, SHARED
 
@@ -25,14 +27,11 @@ T = TypeVar("T")
 ALONE = 2
 """Ranks of a node that is alone: with one there is nobody to talk to."""
 
-MOST_CHOICES = 40
-"""Characters of choices that still fit beside an option's name in 80 columns."""
-
 _RANKS = (
     click.option("--mpi", metavar="KIND|PREFIX", help="openmpi, mpich, or where it is installed [the one found]."),
     click.option("--ranks", type=click.IntRange(min=1), help="In all [--per-node times the nodes]."),
     click.option("--per-node", type=click.IntRange(min=1), help="Ranks on each node [1; 2 on a node alone]."),
-    click.option(
+    rare_option(
         "--starter", type=click.Choice(["mpirun", "srun"]), default="mpirun", show_default=True,
         help="What starts the ranks.",
     ),
@@ -40,7 +39,7 @@ _RANKS = (
 
 _OPTIONS = (
     *_RANKS,
-    click.option(
+    rare_option(
         "--launch", type=click.Choice(LAUNCHES), default=None,
         help="One for all replicates, one a block, or one each [blocks; shared with --quick or --watch].",
     ),
@@ -134,22 +133,7 @@ def option_name(pattern: Pattern, spec: ParamSpec) -> str:
 
 def probe_options(pattern: Pattern) -> list[click.Option]:
     """A command-line option for each of a probe's parameters."""
-    return [option_of(option_name(pattern, spec), spec) for spec in pattern.params]
-
-
-def option_of(name: str, spec: ParamSpec) -> click.Option:
-    """The command-line option of one parameter; left out, it is chosen by what takes it."""
-    unit = f" [{spec.unit}]" if spec.unit and spec.unit != "1" else ""
-    shown = "" if spec.default is None else f" (default {spec.default})"
-    many = len("|".join(spec.choices)) > MOST_CHOICES
-    listed = f" One of: {', '.join(spec.choices)}." if many else ""
-    return click.Option(
-        [f"--{name.replace('_', '-')}", name],
-        type=click.Choice(spec.choices) if spec.choices else PARAM_TYPES[spec.type],
-        default=None,
-        metavar="NAME" if many else None,
-        help=f"{spec.help}{listed}{unit}{shown}",
-    )
+    return param_options(pattern.params, {spec.name: option_name(pattern, spec) for spec in pattern.params})
 
 
 def given_params(pattern: Pattern, options: dict[str, Any]) -> dict[str, Any]:

@@ -17,31 +17,20 @@ from wulf.cli.net.like import as_option, given, run_like
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.net.zero_loss import zero_loss
 from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
+from wulf.cli.params import param_options
 from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
+from wulf.core.names import capitalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wulf.core.params import ParamSpec
     from wulf.core.records import Param
     from wulf.measure.engine.probes import Pattern, Probe
     from wulf.workflow.engine.study import Conditions, Study
 
 LISTED = ("net", "Measure", 30, "Measure one pair: ping-pong, stream.")
-
-
-def _option(param: ParamSpec) -> click.Option:
-    """A command-line option from a parameter's description."""
-    unit = f" [{param.unit}]" if param.unit and param.unit != "1" else ""
-    shown = "" if param.default is None else f" (default {param.default})"
-    return click.Option(
-        [f"--{param.name.replace('_', '-')}", param.name],
-        type=click.Choice(param.choices) if param.choices else PARAM_TYPES[param.type],
-        default=None,
-        help=f"{param.help}{unit}{shown}",
-    )
 
 
 class NetGroup(click.Group):
@@ -90,11 +79,11 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
             return _like(like, pattern.name, probe, params, **options)
         return _measure(probe, pattern, params, **options)
 
-    run.__doc__ = f"{pattern.help}"
+    run.__doc__ = f"{capitalised(pattern.help)}."
     command = click.command(
         pattern.name, cls=Command, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}"
     )(run)
-    command.params.extend(_option(param) for param in pattern.params)
+    command.params.extend(param_options(pattern.params))
     return command
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli import offers
-from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
+from wulf.cli.commands import PROGRAM, TableGroup, WithProgram, rare_option
 from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
 from wulf.cli.options import Percent, Seconds, measuring, node_options, nodes_argument, terminable
 from wulf.cli.showing import colour_console, echo, show_outcome
@@ -96,7 +96,7 @@ def command() -> None:
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
 @click.option("--quick", is_flag=True, help="The fewest blocks that can prove anything.")
 @click.option("--no-keep", is_flag=True, help="Undo everything at the end, also what is proven faster.")
-@click.option(
+@rare_option(
     "--confirm",
     type=Seconds(),
     default="30s",
@@ -105,7 +105,7 @@ def command() -> None:
 )
 @click.option("--apply", is_flag=True, help="Do it. Without: show the plan, and change nothing.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")
+@rare_option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")
 @click.option("--json", "as_json", is_flag=True, help="The plan, or the outcome, as one JSON object.")
 @launch_options
 @click.pass_context

@@ -24,7 +24,6 @@ from wulf.report.kit.view import Curve, Drawing, Forest, Plot, View, walk
 from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
 
-
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 """Between two sentences: the first of a headline is the answer, what follows are its figures."""
 

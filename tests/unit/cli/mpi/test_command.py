@@ -24,8 +24,8 @@ COLLECTIVE = mpi_probe().pattern("collective")
 def test_every_probe_is_a_command_with_its_parameters() -> None:
     listed = CliRunner().invoke(command.command, ["--help"]).output
     assert all(name in listed for name in ("list", "sweep", "collectives", "onesided", "pairs", "pingpong", "put"))
-    shown = CliRunner().invoke(command.command, ["pingpong", "--help"]).output
-    assert "of a message [B] (default 1)" in shown
+    shown = CliRunner().invoke(command.command, ["pingpong", "--help-all"]).output
+    assert "Of a message [B] (default 1)" in shown
     assert "--launch [shared|blocks|each]" in shown
 
 
