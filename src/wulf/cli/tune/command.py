@@ -16,6 +16,7 @@ from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
 from wulf.cli.options import Percent, Seconds, measuring, node_options, nodes_argument, terminable
 from wulf.cli.showing import colour_console, echo, show_outcome
 from wulf.core.errors import OK, UsageError
+from wulf.core.files import replace_file
 from wulf.tune.setting import Aim
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def campaign(ctx: click.Context, /, **options: Any) -> int:  # fmt: skip
     request = _request(options, seed, ctx.meta[PROGRAM])
     with mpi_inventory(options) as inventory:
         if not apply:
-            return _plan(inventory, request(len(inventory.nodes)), as_json=as_json)
+            return _plan(inventory, request(len(inventory.nodes)), out, as_json=as_json)
         names = [node.name for node in inventory.nodes]
         with measuring("tune", out, seed, argv=sys.argv[1:], nodes=names) as (writer, _, line):
             from wulf.workflow.tune.run import tune
@@ -154,9 +155,10 @@ def _request(options: dict[str, Any], seed: int, program: tuple[str, ...]) -> An
     return request
 
 
-def _plan(inventory: Any, request: Any, *, as_json: bool) -> int:
-    """The dry run."""
+def _plan(inventory: Any, request: Any, out: Path | None, *, as_json: bool) -> int:
+    """The dry run; with --out the plan as JSON and as a page there, which is no run: nothing was measured."""
     from wulf.cli.progress import progress_line
+    from wulf.report.kit.page import write_view
     from wulf.report.kit.terminal import print_view
     from wulf.report.tune.campaign import plan_view
     from wulf.workflow.tune.prepare import plan_object
@@ -168,6 +170,11 @@ def _plan(inventory: Any, request: Any, *, as_json: bool) -> int:
         echo(json.dumps(plan))
     else:
         print_view(plan_view(plan), colour_console())
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        replace_file(out / "tune-plan.json", json.dumps(plan, indent=2))
+        write_view(plan_view(plan), out / "tune-plan.html")
+        echo(f"plan: {out / 'tune-plan.json'}, {out / 'tune-plan.html'}", err=as_json)
     return OK
 
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.wording import Wording, lacking
 from wulf.cli.tune import command as cli
 from wulf.cli.tune.command import command
+from wulf.report.kit.view import Section, View
 from wulf.workflow.engine.done import Done
 from wulf.workflow.tune import run as tuning
 from wulf.workflow.tune import undo as tune_undo
@@ -45,6 +46,18 @@ def test_without_apply_it_is_the_plan(asked: dict[str, Any]) -> None:
     assert outcome.exception is None, outcome.exception
     assert asked["nodes"] == ("n1", "n2") and not asked["applied"]
     assert asked["request"].aim == "throughput" and asked["request"].keep
+
+
+def test_a_plan_is_written_where_it_is_wanted(
+    asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = View("wulf tune", "Nothing was changed", [Section("Settings", ["none"])])
+    monkeypatch.setattr("wulf.report.tune.campaign.plan_view", lambda _: view)
+    outcome = run("n[1-2]", "--json", "--launcher", "ssh", "--out", str(tmp_path / "plan"))
+    assert outcome.exception is None, outcome.exception
+    assert json.loads((tmp_path / "plan" / "tune-plan.json").read_text()) == {}
+    assert "Nothing was changed" in (tmp_path / "plan" / "tune-plan.html").read_text()
+    assert not asked["applied"]
 
 
 def test_apply_and_no_keep_and_the_program_after_two_dashes(asked: dict[str, Any], tmp_path: Path) -> None:
