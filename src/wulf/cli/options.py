@@ -377,7 +377,7 @@ def terminable() -> Iterator[None]:
 
 def named_run(name: str, directory: Path | None) -> Run:
     """The run that a user names; one that was cut short has what its replicates say."""
-    from wulf.store.run import find_run
+    from wulf.store.index import find_run
     from wulf.workflow.engine.recover import load
 
     return load(find_run(name, directory))
