@@ -271,6 +271,7 @@ def inventory_of(
         More than one source of nodes, or one that can't be read.
     """
     from wulf.cluster.inventory import Inventory, expand
+    from wulf.workflow.engine.nodes import nodes_meant
 
     sources = {"--inventory": inventory_file, "--hostfile": hostfile, "--lab": lab}
     given = [name for name, value in sources.items() if value is not None]
@@ -289,28 +290,12 @@ def inventory_of(
             chosen = Inventory.from_lab(running)
             yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
-    read = _inventory_in(inventory_file, hostfile)
-    if read is not None:
-        chosen = read
-        if nodes is not None:
-            changes["nodes"] = chosen.pick(expand(nodes))
-    else:
-        chosen = Inventory.from_nodeset(nodes) if nodes else Inventory.this_machine()
-    chosen = replace(chosen, **changes)
+    chosen = nodes_meant(nodes, inventory_file, hostfile, **changes)
     if chosen.launcher == "slurm":
         with job_of(",".join(chosen.names), chosen.slurm) as job:
             yield replace(chosen, job=job.id)
         return
     yield chosen
-
-
-def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Inventory | None:
-    from wulf.cluster import cluster_toml
-    from wulf.cluster import hostfile as hostfiles
-
-    if inventory_file is not None:
-        return cluster_toml.read(inventory_file)
-    return None if hostfile is None else hostfiles.read(hostfile)
 
 
 @contextmanager

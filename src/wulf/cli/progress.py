@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from wulf.cli.showing import echo
-from wulf.measure.engine.watcher import Progress, Unwatched
+from wulf.measure.engine.watcher import Lines, Progress, Unwatched
 
 
 @dataclass
@@ -32,28 +33,11 @@ class Bar(Unwatched):
         )
 
 
-EVERY = 30.0
-"""Seconds between two lines of a log: it wants no bars, and says that it goes on."""
-
-
-class Plain(Unwatched):
-    """Where there is no terminal: one line a step, and how far it is every 30 s."""
+class Plain(Lines):
+    """Where there is no terminal: lines on stderr."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._told = clock()
-
-    def say(self, what: str) -> None:
-        """One line."""
-        self._told = self._clock()
-        echo(what, err=True)
-
-    def on_progress(self, progress: Progress) -> None:
-        """One line, where the last one is long ago."""
-        if self._clock() - self._told < EVERY:
-            return
-        left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
-        self.say(f"{progress.done} of {progress.expected}{left}: {progress.now}")
+        super().__init__(partial(echo, err=True), clock)
 
 
 @contextmanager
