@@ -11,7 +11,7 @@ from wulf.api import html
 from wulf.api.results import Results, load
 from wulf.api.tabular import Column, Kind, Tabular, columns_of
 from wulf.measure.comparing import RunComparison, compare_runs, percent
-from wulf.report.compare.runs import KEPT, comparison_view, headline, rows_of
+from wulf.report.compare.runs import KEPT, comparison_view, headline, node_rows_of, rows_of
 from wulf.report.kit.figures import metric_name
 from wulf.report.kit.page import write_view
 from wulf.stats.comparison import DELTA, Judgement
@@ -47,6 +47,14 @@ class Change(Tabular):
     def facts(self) -> tuple[Mapping[str, Any], ...]:
         """What differs between the nodes then and now: {"node", "fact", "a", "b"} each."""
         return tuple({"node": one.node, "fact": one.fact, "a": one.a, "b": one.b} for one in self._found.facts)
+
+    @property
+    def nodes(self) -> tuple[Mapping[str, Any], ...]:
+        """Nodes whose links changed together, the greatest change first: {"node", "verdict", "links", "ratio", …} each.
+
+        Only where samples are too few to claim anything of one cell among so many.
+        """
+        return tuple(node_rows_of(self._found))
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the comparison as one HTML file. StoreError where that can't be."""

@@ -42,6 +42,13 @@ def test_every_field_of_a_row_is_a_column(change: wulf.Change) -> None:
     assert set(FIELDS) <= set(first)
 
 
+def test_nodes_whose_links_changed_together_are_told_of_quick_runs() -> None:
+    links = {f"n{i}>n{j}": 1.0 for i in range(1, 6) for j in range(1, 6) if i != j}
+    slow = {link: 80.0 if "n3" in link else 1.0 for link in links}
+    change = wulf.compare(Results(run("a", links, seed=3, n=6)), Results(run("b", slow, seed=4, n=6)))
+    assert {one["node"] for one in change.nodes} == {"n3"} and change.exit_code == FOUND
+
+
 def test_a_notebook_shows_what_differs_and_a_page_all(change: wulf.Change, tmp_path: Path) -> None:
     assert "n1&gt;n3" in change._repr_html_() and "`.facts`" in change._repr_html_()
     assert change.report(tmp_path / "change.html").read_text().startswith("<!doctype html>")
