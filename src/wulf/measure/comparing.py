@@ -106,7 +106,8 @@ class RunComparison:
         """1 when something got slower, 3 when nothing could be compared, else 0."""
         if not self.cells:
             return INCOMPLETE
-        return FOUND if any(one.judgement is Judgement.SLOWER for one in (*self.cells, *self.nodes)) else OK
+        judgements = [*(cell.judgement for cell in self.cells), *(node.judgement for node in self.nodes)]
+        return FOUND if Judgement.SLOWER in judgements else OK
 
     @property
     def unprovable(self) -> str:

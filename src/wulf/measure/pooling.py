@@ -75,7 +75,7 @@ def node_changes(links: Sequence[Link], *, alpha: float, delta: float) -> list[N
     sizes = [(len(a.samples), len(b.samples)) for a, b, _ in links]
     if not groups or all(2 / comb(n + m, n) * len(groups) > alpha for n, m in sizes):
         return []
-    effect = max(_design_effect([link[side] for link in links]) for side in (0, 1))
+    effect = max(_design_effect([a for a, _, _ in links]), _design_effect([b for _, b, _ in links]))
     search, found = _Search(groups, alpha, delta, effect), []
     while (change := search.greatest()) is not None:
         found.append(change)
@@ -128,7 +128,7 @@ class _Search:
     def _tested_anew(self, node: str, links: list[Link]) -> NodeChange | None:
         if len(links) < LEAST:
             return None
-        first, second = (_pooled([link[side] for link in links]) for side in (0, 1))
+        first, second = _pooled([a for a, _, _ in links]), _pooled([b for _, b, _ in links])
         found = compare_samples(
             first, second, alpha=self.alpha, delta=self.delta, lower_is_better=links[0][2], among=len(self.groups),
             design_effect=self.design_effect,
@@ -151,9 +151,9 @@ def _passes(record: Record) -> Sequence[int]:
 def _design_effect(records: Sequence[Record]) -> float:
     """Passes of a run for each independent one, seen over all of its cells: six of one cell tell nothing of that.
 
-    1 where passes show no order that chance does not give. Of pairs of runs in which nothing changed, and whose cells all
-    share a series of ρ = 0.5, 2.5 % then have a node that is told; were ρ always taken as it seems, a third of the nodes
-    that did change would be missed.
+    1 where passes show no order that chance does not give. Of pairs of runs in which nothing changed, whose cells all
+    share a series of ρ = 0.5, 2.5 % then tell of a node; with ρ always taken as it seems, a third of the nodes that did
+    change would be missed.
     """
     table = by_pass([one.samples for one in records], [_passes(one) for one in records])
     found = resemblance(table, np.random.default_rng(SEED))
