@@ -10,6 +10,7 @@ from typing import Any
 from wulf.api import html
 from wulf.api.results import Results, load
 from wulf.api.tabular import Column, Kind, Tabular, columns_of
+from wulf.core.names import plural
 from wulf.measure.comparing import RunComparison, compare_runs, percent
 from wulf.report.compare.runs import KEPT, comparison_view, headline, node_rows_of, rows_of
 from wulf.report.kit.figures import metric_name
@@ -22,6 +23,10 @@ FIELDS: dict[str, Kind] = {
     "suspect": bool, "least_visible": float, "reason": str,
 }  # fmt: skip
 """Of each cell that both runs have: both figures, B / A with its interval, and what may be claimed (docs/python.md)."""
+
+
+MOST_CELLS = 10
+"""That a notebook shows, the gravest first."""
 
 
 class Change(Tabular):
@@ -71,12 +76,13 @@ class Change(Tabular):
         told = [cell for cell in self._found.cells if cell.judgement is not Judgement.EQUIVALENT]
         rows = [
             (cell.a.subject, metric_name(cell.a.metric), str(cell.judgement), percent(cell.comparison.ratio),
-             f"{percent(cell.comparison.low)} to {percent(cell.comparison.high)}" if cell.comparison.low else "–")
+             f"{percent(cell.comparison.low)} to {percent(cell.comparison.high)}" if cell.comparison.low
+             else cell.comparison.reason or "–")
             for cell in told
         ]  # fmt: skip
         notes = [self._found.unprovable] if self._found.unprovable else []
-        notes += [f"The nodes differ in {len(self.facts)} facts: `.facts` has them."] if self.facts else []
-        shown = html.table(["subject", "metric", "verdict", "B / A", "interval"], rows) if rows else ""
+        notes += [f"The nodes differ in {plural(len(self.facts), 'fact')}: `.facts` says which."] if self.facts else []
+        shown = html.table(["subject", "metric", "verdict", "B / A", "interval"], rows, MOST_CELLS) if rows else ""
         return "".join([html.paragraph(self.headline, strong=True), *map(html.paragraph, notes), shown])
 
 

@@ -26,11 +26,9 @@ def items(texts: Iterable[tuple[str, str]]) -> str:
     return f'<ul style="list-style:none;padding-left:0.5em">{"".join(made)}</ul>' if made else ""
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
     """The first rows of a table, and how many there are beyond."""
     head = "".join(f"<th>{escape(printable(name))}</th>" for name in heads)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS]
-    )
-    more = paragraph(f"and {len(rows) - MOST_ROWS:,} more", faint=True) if len(rows) > MOST_ROWS else ""
+    body = "".join(f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in row)}</tr>" for row in rows[:most])
+    more = paragraph(f"and {len(rows) - most:,} more", faint=True) if len(rows) > most else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

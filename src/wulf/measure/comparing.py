@@ -12,7 +12,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import SHARED
-from wulf.measure.pooling import NodeChange, node_changes
+from wulf.measure.pooling import NodeChange, is_link, node_changes
 from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
 from wulf.store.run import Facts, Run
 
@@ -119,10 +119,10 @@ class RunComparison:
         if not sizes or any(2 / comb(n + m, n) * len(sizes) <= ALPHA for n, m in sizes):
             return ""
         n, m = max(sizes)
+        pooled = "; all links of a node are compared together" if any(is_link(cell.a) for cell in self.cells) else ""
         return (
             f"No difference of one cell could be claimed, however great: {n} samples against {m} are too few for "
-            f"{len(sizes)} cells; all links of a node are compared together. Measure both runs without --quick, or "
-            "fewer cells."
+            f"{len(sizes)} cells{pooled}. Measure both runs without --quick, or fewer cells."
         )
 
 

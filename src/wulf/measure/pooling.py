@@ -82,12 +82,17 @@ def node_changes(links: Sequence[Link], *, alpha: float, delta: float) -> list[N
     return found
 
 
+def is_link(record: Record) -> bool:
+    """Whether it is of the network between two nodes."""
+    return record.probe == NET and len(set(record.nodes)) == 2
+
+
 def _groups(links: Sequence[Link]) -> dict[Group, list[Link]]:
     """The links of each node by what is measured of them."""
     groups: dict[Group, list[Link]] = defaultdict(list)
     for link in links:
         record = link[0]
-        if record.probe == NET and len(set(record.nodes)) == 2:
+        if is_link(record):
             what = {name: value for name, value in record.params.items() if name not in PLACES}
             kind = f"{record.phase} {record.metric} {sorted(what.items(), key=str)}"
             for node in record.nodes:
