@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wulf.core.units import show
@@ -34,6 +34,9 @@ LEFT, TOP, RIGHT, BOTTOM = 88.0, 12.0, 16.0, 42.0
 """Around curves: their axes' texts."""
 
 HEIGHT = 300.0
+
+LEGEND = 3
+"""Names of curves side by side."""
 
 Place = Callable[[float], float]
 """Where a value stands, in pixels."""
@@ -122,32 +125,71 @@ def _colour_bar(chart: Chart, left: float, top: float, width: float) -> str:
 
 def _curves(chart: Chart) -> str:
     """Lines, points and bands over two logarithmic axes."""
+    xs = _positive(one["x"] for one in chart["series"])
+    drawn = _plotted(chart, xs, {}) if xs else []
+    return _svg(WIDTH, HEIGHT, drawn) if drawn else _empty()
+
+
+def _panels(chart: Chart) -> str:
+    """Curves below each other over one axis, with marks through all of them: where caches end."""
+    xs = _positive(one["x"] for panel in chart["panels"] for one in panel["series"])
+    marks = {mark["x"]: mark["name"] for mark in chart["marks"] if mark["found"]}
+    parts = []
+    for number, panel in enumerate(chart["panels"]):
+        own = {"xTicks": chart["xTicks"], "xTitle": chart["xTitle"], "yTicks": panel["ticks"], "yTitle": panel["title"]}
+        drawn = _plotted({**own, "series": panel["series"]}, xs, marks)
+        parts.append(f'<g transform="translate(0 {number * HEIGHT:.0f})">{"".join(drawn)}</g>')
+    return _svg(WIDTH, HEIGHT * len(parts), parts) if parts else _empty()
+
+
+def _plotted(chart: Chart, xs: Sequence[float], marks: Mapping[float, str]) -> list[str]:
+    """Both axes, and all curves; nothing where there is no value.
+
+    Parameters
+    ----------
+    xs
+        What the horizontal axis has to hold.
+    marks
+        Where a line stands, and its name.
+    """
     series = chart["series"]
-    xs = _positive(one["x"] for one in series)
     ys = _positive(one.get(name) or () for one in series for name in ("y", "low", "high", "tail"))
-    if not xs or not ys:
-        return _svg(WIDTH, 30, [_text(LEFT, 20, "nothing to draw", "start")])
-    top = TOP + 16 * (len(series) > 1) * math.ceil(len(series) / 3)
+    if not ys:
+        return []
+    rows = math.ceil(len(series) / LEGEND) if len(series) > 1 else 0
+    top = TOP + 16 * rows + 12 * bool(marks)
     x, y = _log_axis(xs, LEFT, WIDTH - RIGHT), _log_axis(ys, HEIGHT - BOTTOM, top)
     parts = [_frame(chart, x, y, top, chart["xTicks"])]
+    for at, name in marks.items():
+        ends = f'x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{top:.1f}" y2="{HEIGHT - BOTTOM:.1f}"'
+        parts += [f'<line {ends} stroke="currentColor" stroke-opacity="0.5"/>', _text(x(at), top - 2, name, "middle")]
     for number, one in enumerate(series):
-        colour = SERIES[number % len(SERIES)]
+        colour = SERIES[one.get("colour", number) % len(SERIES)]
         parts += [_band(one, x, y, colour), _line(one["x"], one.get("tail") or [], x, y, colour, dashed=True)]
-        if not (one.get("points") and "noisy" not in one):
+        if not _scattered(one):
             parts.append(_line(one["x"], one["y"], x, y, colour, dashed=one.get("dashed", False)))
         parts.append(_points(one, x, y, colour))
-        if len(series) > 1:
-            at, row = LEFT + (number % 3) * (WIDTH - LEFT) / 3, 12 + 16 * (number // 3)
+        if rows:
+            at, row = LEFT + (number % LEGEND) * (WIDTH - LEFT) / LEGEND, 12 + 16 * (number // LEGEND)
             parts.append(f'<rect x="{at:.1f}" y="{row - 8:.1f}" width="10" height="8" fill="{colour}"/>')
             parts.append(_text(at + 14, row, one["name"], "start"))
-    return _svg(WIDTH, HEIGHT, parts)
+    return parts
+
+
+def _scattered(one: Chart) -> bool:
+    """Whether it is points by themselves, with a bar each, and no line."""
+    return bool(one.get("points")) and "noisy" not in one
+
+
+def _empty() -> str:
+    return _svg(WIDTH, 30, [_text(LEFT, 20, "nothing to draw", "start")])
 
 
 def _strip(chart: Chart) -> str:
     """A point for each node, in their order."""
     ys = _positive([chart["y"]])
     if not ys:
-        return _svg(WIDTH, 30, [_text(LEFT, 20, "nothing to draw", "start")])
+        return _empty()
     last = max(chart["x"], default=0) or 1
     y = _log_axis(ys, HEIGHT - BOTTOM, TOP)
 
@@ -166,7 +208,8 @@ def _frame(chart: Chart, x: Place, y: Place, top: float, x_ticks: Sequence[Seque
         if top - 1 <= y(value) <= HEIGHT - BOTTOM + 1:
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(value):.1f}" y2="{y(value):.1f}" {rule}/>')
             parts.append(_text(LEFT - 6, y(value) + 4, text, "end"))
-    parts += [_text(x(value), HEIGHT - BOTTOM + 14, text, "middle") for value, text in x_ticks]
+    inside = [(x(value), text) for value, text in x_ticks if LEFT - 1 <= x(value) <= WIDTH - RIGHT + 1]
+    parts += [_text(at, HEIGHT - BOTTOM + 14, text, "middle") for at, text in inside]
     parts.append(_text((LEFT + WIDTH) / 2, HEIGHT - 8, chart["xTitle"], "middle"))
     middle = (top + HEIGHT - BOTTOM) / 2
     parts.append(_text(12, middle, chart["yTitle"], "middle", f' transform="rotate(-90 12 {middle:.1f})"'))
@@ -177,7 +220,7 @@ def _band(one: Chart, x: Place, y: Place, colour: str) -> str:
     """The intervals of a line, in pieces wherever one is missing; of points a bar each."""
     low, high = one.get("low") or [], one.get("high") or []
     known = [k for k in range(min(len(low), len(high))) if low[k] and high[k] and one["x"][k]]
-    if one.get("points") and "noisy" not in one:
+    if _scattered(one):
         bars = [(x(one["x"][k]), y(low[k]), y(high[k])) for k in known]
         return "".join(
             f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{a:.1f}" y2="{b:.1f}" stroke="{colour}"/>' for at, a, b in bars
@@ -251,5 +294,7 @@ def _svg(width: float, height: float, parts: Sequence[str]) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {FONT}>{"".join(parts)}</svg>'
 
 
-KINDS: dict[str, Callable[[Chart], str]] = {"heat": _heat, "sweep": _curves, "plot": _curves, "strip": _strip}
+KINDS: dict[str, Callable[[Chart], str]] = {
+    "heat": _heat, "strip": _strip, "sweep": _curves, "plot": _curves, "panels": _panels,
+}  # fmt: skip
 """Kind of a page's chart → what draws it here."""

@@ -7,12 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.unit.report.make_node import node_run
 from tests.unit.report.make_run import SHAPES, survey
 from wulf.report.kit.charts import node_strip, pair_chart, sweep_charts
 from wulf.report.kit.matrices import pair_matrices, sweeps
 from wulf.report.kit.page import plot_chart
 from wulf.report.kit.svg import as_svg
 from wulf.report.kit.view import Curve, Plot
+from wulf.report.node.sweeps import latency_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -80,6 +82,16 @@ def test_every_shape_is_well_formed(shape: str) -> None:
     for chart in charts:
         tags = {each.tag.removeprefix(SVG) for each in drawn(chart).iter()}
         assert tags <= {"svg", "g", "rect", "text", "title", "line", "path", "circle", "polygon"}
+
+
+def test_panels_stand_below_each_other_with_the_ends_of_caches() -> None:
+    run = node_run(("n1",), cpus=2)
+    chart = latency_chart(run.records, run.fingerprint)
+    assert chart is not None
+    picture = drawn(chart)
+    places = [each.get("transform") for each in picture if each.tag == f"{SVG}g"]
+    assert places == [f"translate(0 {300 * number})" for number in range(len(chart["panels"]))] and len(places) > 1
+    assert {panel["title"] for panel in chart["panels"]} | {"L1", "L2"} <= set(texts(picture))
 
 
 def test_nothing_to_draw_is_said() -> None:
