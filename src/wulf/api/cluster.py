@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from wulf.api.results import Results
 from wulf.cluster.inventory import Inventory, expand
+from wulf.cluster.launchers import check_launcher
 from wulf.core.errors import LabError, UsageError
 from wulf.core.names import fold
 from wulf.core.records import Param
@@ -71,6 +72,8 @@ class Cluster:
     ) -> None:
         if inventory is not None and hostfile is not None:
             raise UsageError("inventory and hostfile both name the nodes", "give one of them")
+        if launcher is not None:
+            check_launcher(launcher)
         how = {"launcher": launcher, "network": network, "ssh_config": _path(ssh_config)}
         given = {name: value for name, value in how.items() if value is not None}
         self._hold(nodes_meant(_pattern(nodes), _path(inventory), _path(hostfile), **given), progress)

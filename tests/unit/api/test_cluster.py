@@ -83,6 +83,7 @@ def test_nodes_come_as_a_set_as_names_or_from_a_file(tmp_path: Path) -> None:
 REFUSED = [
     (lambda: wulf.Cluster("n[1-"), "not a node set"),
     (lambda: wulf.Cluster([]), "no nodes are named"),
+    (lambda: wulf.Cluster("n1", launcher="shh"), "'shh' is no launcher"),
     (lambda: wulf.Cluster(inventory="a", hostfile="b"), "both name the nodes"),
     (lambda: wulf.Cluster("n1").survey(width=5.0), "width=5.0"),
     (lambda: wulf.Cluster("n1").survey(budget=0.0), "budget=0.0"),
