@@ -15,11 +15,11 @@ from bench.engine.places import DOCS
 from bench.report import machine
 from bench.report.docs import rewrite
 from wulf import lab as labs
-from wulf.cli.net.pairs import net_probe
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK
 from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import net_probe
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown, summary
 from wulf.selftest.run import SEED, claims, speeds

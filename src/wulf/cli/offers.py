@@ -21,7 +21,7 @@ SSH_CONFIG = Path("~/.ssh/config")
 
 def runs(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """`last`, and the runs under `--in`."""
-    from wulf.store.run import list_runs
+    from wulf.store.index import list_runs
 
     found = [path.name for path in list_runs(ctx.params.get("directory"))]
     return _beginning(incomplete, ["last", *found] if found else [])

@@ -277,6 +277,7 @@ def inventory_of(
         More than one source of nodes, or one that can't be read; or no lab is up, and none is to be made.
     """
     from wulf.cluster.inventory import Inventory, expand
+    from wulf.workflow.engine.nodes import nodes_meant
 
     sources = {"--inventory": inventory_file, "--hostfile": hostfile, "--lab": lab}
     given = [name for name, value in sources.items() if value is not None]
@@ -297,28 +298,12 @@ def inventory_of(
             chosen = Inventory.from_lab(running)
             yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
-    read = _inventory_in(inventory_file, hostfile)
-    if read is not None:
-        chosen = read
-        if nodes is not None:
-            changes["nodes"] = chosen.pick(expand(nodes))
-    else:
-        chosen = Inventory.from_nodeset(nodes) if nodes else Inventory.this_machine()
-    chosen = replace(chosen, **changes)
+    chosen = nodes_meant(nodes, inventory_file, hostfile, **changes)
     if chosen.launcher == "slurm":
         with job_of(",".join(chosen.names), chosen.slurm) as job:
             yield replace(chosen, job=job.id)
         return
     yield chosen
-
-
-def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Inventory | None:
-    from wulf.cluster import cluster_toml
-    from wulf.cluster import hostfile as hostfiles
-
-    if inventory_file is not None:
-        return cluster_toml.read(inventory_file)
-    return None if hostfile is None else hostfiles.read(hostfile)
 
 
 @contextmanager
@@ -361,7 +346,7 @@ def terminable() -> Iterator[None]:
 
 def named_run(name: str, directory: Path | None) -> Run:
     """The run that a user names; one that was cut short has what its replicates say."""
-    from wulf.store.run import find_run
+    from wulf.store.index import find_run
     from wulf.workflow.engine.recover import load
 
     return load(find_run(name, directory))

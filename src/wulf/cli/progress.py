@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
 from wulf.cli.showing import echo
-from wulf.measure.engine.watcher import Progress, Unwatched
+from wulf.measure.engine.watcher import Lines, Progress, Unwatched
 
 
 @dataclass
@@ -43,29 +44,11 @@ class Bar(Unwatched):
         )
 
 
-EVERY = 30.0
-"""Seconds between two lines of a log: it has no use for bars, and says that it goes on."""
-
-
-class Plain(Unwatched):
-    """Where there is no terminal: one line a step, and how far it is every 30 s."""
+class Plain(Lines):
+    """Where there is no terminal: lines on stderr."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._told = clock()
-
-    def say(self, what: str) -> None:
-        """One line."""
-        self._told = self._clock()
-        echo(what, err=True)
-
-    def on_progress(self, progress: Progress) -> None:
-        """One line, where the last one is long ago."""
-        if self._clock() - self._told < EVERY:
-            return
-        self.say(
-            f"{', '.join(filter(None, [f'{progress.done} of {progress.expected}', progress.left]))}: {progress.now}"
-        )
+        super().__init__(partial(echo, err=True), clock)
 
 
 @contextmanager

@@ -89,7 +89,8 @@ def _before(name: str | None, command: str) -> Run | None:
 
 
 def _last_of(command: str) -> Path:
-    from wulf.store.run import newest_run, runs_directory
+    from wulf.store.index import newest_run
+    from wulf.store.run import runs_directory
 
     found = newest_run(command, state="complete")
     if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import comb
 from typing import Any
 
@@ -12,6 +12,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import SHARED
+from wulf.measure.pooling import NodeChange, is_link, node_changes
 from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
 from wulf.store.run import Facts, Run
 
@@ -87,6 +88,9 @@ class RunComparison:
         How many cells only one of them has, or has no samples of in the other.
     facts
         What differs between the nodes then and the nodes now.
+    nodes
+        Nodes whose links changed together; only where samples are too few to claim anything of a cell by itself, so
+        that the errors of both kinds of claims never add up.
     """
 
     a: Run
@@ -95,13 +99,15 @@ class RunComparison:
     only_a: int
     only_b: int
     facts: list[FactChange]
+    nodes: list[NodeChange] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
         """1 when something got slower, 3 when nothing could be compared, else 0."""
         if not self.cells:
             return INCOMPLETE
-        return FOUND if any(cell.judgement is Judgement.SLOWER for cell in self.cells) else OK
+        judgements = [*(cell.judgement for cell in self.cells), *(node.judgement for node in self.nodes)]
+        return FOUND if Judgement.SLOWER in judgements else OK
 
     @property
     def unprovable(self) -> str:
@@ -113,9 +119,10 @@ class RunComparison:
         if not sizes or any(2 / comb(n + m, n) * len(sizes) <= ALPHA for n, m in sizes):
             return ""
         n, m = max(sizes)
+        pooled = "; all links of a node are compared together" if any(is_link(cell.a) for cell in self.cells) else ""
         return (
-            f"No difference could be claimed, however great: {n} samples against {m} are too few for {len(sizes)} "
-            "cells. Measure both runs without --quick, or fewer cells."
+            f"No difference of one cell could be claimed, however great: {n} samples against {m} are too few for "
+            f"{len(sizes)} cells{pooled}. Measure both runs without --quick, or fewer cells."
         )
 
 
@@ -187,7 +194,11 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA) -> RunComparison:
     ]
     cells.sort(key=lambda cell: (GRAVEST_FIRST.index(cell.judgement), not cell.suspect, cell.claimed))
     facts = changed_facts(a.fingerprint, b.fingerprint)
-    return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
+    found_alone = RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
+    if not found_alone.unprovable:
+        return found_alone
+    links = [(first[key][0], second[key][0], first[key][1]) for key in both]
+    return replace(found_alone, nodes=node_changes(links, alpha=ALPHA, delta=delta))
 
 
 def _compared(a: Record, b: Record, delta: float, among: int, *, lower_is_better: bool) -> Comparison:

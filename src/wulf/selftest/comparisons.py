@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,16 @@ from wulf.stats.samples import Floats
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
+from wulf.workflow.engine.effort import QUICK_LOOKS
 
 EFFECT = 0.02
 """The difference to be found."""
 
 CELLS = 20
 """Of a run that is compared with another."""
+
+LINKS = tuple(permutations([f"n{i}" for i in range(1, 7)], 2))
+"""Of six nodes, both ways: more cells than six samples against six can tell of by themselves."""
 
 CLAIMS = (Judgement.FASTER, Judgement.SLOWER)
 
@@ -118,6 +123,40 @@ def runs(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]
     ]
 
 
+def quick_run(random: np.random.Generator, stream: Stream, slower: Mapping[str, float]) -> Run:
+    """A quick survey of all links between six nodes, some of these slower; half of the noise is all links' together."""
+    (looks,) = QUICK_LOOKS
+    shared = stream.draw(random, looks)
+    noise = {link: iter(np.hypot(0.5, 0.5) * CV * (shared + stream.draw(random, looks))) for link in LINKS}
+    cells = tuple(pair_cell(number, *link) for number, link in enumerate(LINKS))
+
+    def figure(client: str, server: str, _: str) -> float:
+        worse = max(slower.get(client, 0.0), slower.get(server, 0.0))
+        return float(np.exp(next(noise[client, server])) * (1 + worse))
+
+    plan = Plan(cells, 1, looks=QUICK_LOOKS)
+    return Run(Path("selftest"), {"id": "selftest"}, plan.to_json(), records=measured(plan, figure).records)
+
+
+def by_node(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
+    """Two quick runs, whose single cells can't speak: nothing changed, or one node by a tenth."""
+    n = max(12, size.surveys // 6)
+    told = {effect: [_changed(random, stream, {"n3": effect}) for _ in range(n)] for effect in (0.0, 0.1)}
+    falsely = sum(bool(nodes) for nodes in told[0.0]) / n
+    others = sum(bool(nodes - {"n3"}) for nodes in told[0.1]) / n
+    found = sum("n3" in nodes for nodes in told[0.1]) / n
+    return [
+        Claim("compare, quick runs: any node is told", stream.name, falsely, n, 0.05),
+        Claim("… where one is slower by 10 %: another is told", stream.name, others, n, 0.05),
+        Claim("… that one is told", stream.name, found, n, None),
+    ]
+
+
+def _changed(random: np.random.Generator, stream: Stream, slower: Mapping[str, float]) -> set[str]:
+    found = compare_runs(quick_run(random, stream, {}), quick_run(random, stream, slower))
+    return {one.node for one in found.nodes}
+
+
 def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     rules = {"40 pairs": versus_rule(), "one look at 12": PairedRule(looks=(12,))}
@@ -125,4 +164,5 @@ def plan() -> list[tuple[str, ClaimStep]]:
         *over("comparisons", comparisons, (*everything(), *DEPENDENT[1:], drifting(40.0))),
         *((f"what is visible, {name}", partial(visible, name=name, rule=rule)) for name, rule in rules.items()),
         *over("runs", runs, (SYNTHETIC[0], DEPENDENT[0])),
+        *over("runs by node", by_node, (SYNTHETIC[0], DEPENDENT[0])),
     ]

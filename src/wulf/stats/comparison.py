@@ -254,6 +254,7 @@ def compare_samples(
     delta: float = DELTA,
     lower_is_better: bool = True,
     among: int = 1,
+    design_effect: float | None = None,
 ) -> Comparison:
     """Compare two samples that were not paired: two runs, one after the other. Shapes (n,) and (m,).
 
@@ -264,6 +265,8 @@ def compare_samples(
     ----------
     among
         How many comparisons the claims will be corrected for: the minimum detectable effect allows for it.
+    design_effect
+        Samples for each independent one, where more than these two series tell of it; None: as the series do.
 
     Raises
     ------
@@ -277,7 +280,8 @@ def compare_samples(
         return Comparison(
             Judgement.INCONCLUSIVE, None, None, None, 1 - alpha, None, 0, delta, None, False, "one side has no samples"
         )
-    effect = max(values.size / effective_size(values, CAUTION) for values in (first, second))
+    own = max(values.size / effective_size(values, CAUTION) for values in (first, second))
+    effect = own if design_effect is None else design_effect
     shift = rank_sum_shift(first, second, alpha, effect)
     edge = log1p(delta) if shift.value > 0 else -log1p(delta)
     beyond = rank_sum_shift(first, second - edge, alpha, effect)

@@ -10,8 +10,9 @@ from typing import Any
 
 from wulf.core.foreign import parse
 from wulf.core.records import Param, Record, Verdict
+from wulf.store.index import read_metas
 from wulf.store.reading import StoreError, contents, lines_of, read_json, record_of
-from wulf.store.run import read_metas, runs_directory
+from wulf.store.run import runs_directory
 
 NOT_IN_CELLS = frozenset({"seconds", "warmup_seconds"})
 """How long was measured, not what: runs that differ in it alone measured the same."""

@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from wulf.core.errors import UsageError
+from wulf.store.index import read_metas
 from wulf.store.reading import LONGEST, StoreError, lines_of
-from wulf.store.run import read_metas
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ class Meta(BaseModel):
     ended: str | None = None
     nodes: list[Name] = []
     exit_code: int | None = None
+    headline: str = ""
     seed: int | None = None
     margin: float | None = None
     argv: list[str] = []

@@ -31,7 +31,7 @@ from wulf import __version__
 from wulf.core.configuration import configuration
 from wulf.core.errors import UsageError
 from wulf.core.files import appending, folder, replace_file
-from wulf.core.findings import Finding, Severity
+from wulf.core.findings import Finding
 from wulf.core.given import Unreadable, first_fault, opened
 from wulf.core.records import Record
 from wulf.store.reading import (
@@ -247,7 +247,11 @@ class RunWriter:
 
     def finish(self, state: str, **more: Any) -> None:
         """Mark the run `complete`, `interrupted` or `failed`, with more fields for run.json."""
-        self._meta |= {"state": state, "ended": utc_now(), **more}
+        self.note(state=state, ended=utc_now(), **more)
+
+    def note(self, **more: Any) -> None:
+        """Write more fields into run.json."""
+        self._meta |= more
         self.write_json("run.json", self._meta)
 
     def close(self) -> None:
@@ -321,7 +325,7 @@ def read_run(path: Path) -> Run:
         plan=read_shaped(path / "plan.json", PlanFile),
         fingerprint=read_shaped(path / "fingerprint.json", Fingerprint),
         records=records,
-        findings=_findings(path / "findings.json"),
+        findings=read_findings(path / "findings.json"),
         replicates=replicates,
         baseline=read_shaped(path / "baseline.json", Baseline),
         settings=read_shaped(path / "settings.json", Settings) if (path / "settings.json").exists() else {},
@@ -329,72 +333,9 @@ def read_run(path: Path) -> Run:
     )
 
 
-def _findings(path: Path) -> list[Finding]:
+def read_findings(path: Path) -> list[Finding]:
+    """What findings.json holds; nothing where there is none. Raises StoreError where it is none of wulf's."""
     try:
         return [Finding.model_validate(one) for one in read_json(path, [])]
     except ValidationError as error:
         raise StoreError(f"{path}: a finding's {first_fault(error)}", "it is no findings.json of wulf's") from error
-
-
-def gravest_finding(path: Path) -> Finding | None:
-    """Of a run the first finding that is bad, else the first to look at; None where there is none that can be read."""
-    try:
-        found = _findings(path / "findings.json")
-    except StoreError:
-        return None
-    return next((one for grave in (Severity.BAD, Severity.WARN) for one in found if one.severity is grave), None)
-
-
-def list_runs(directory: Path | None = None) -> Iterator[Path]:
-    """The runs under a directory, by name; some may be torn: `read_meta` says so."""
-    root = directory if directory is not None else runs_directory()
-    if root.is_dir():
-        yield from sorted(path.parent for path in root.glob("*/run.json"))
-
-
-def read_metas(directory: Path | None = None) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
-    """Of the runs under a directory what run.json says, oldest first; and of those that can't be read why."""
-    found: dict[Path, dict[str, Any]] = {}
-    unread: dict[Path, str] = {}
-    for path in list_runs(directory):
-        try:
-            found[path] = read_meta(path)
-        except StoreError as error:
-            unread[path] = error.what
-    return dict(sorted(found.items(), key=lambda one: (str(one[1].get("started")), one[0]))), unread
-
-
-def newest_run(command: str, directory: Path | None = None, *, state: str | None = None) -> Path | None:
-    """The newest run of a command, in that state where one is given; None where there is none that can be read."""
-    found = [
-        path
-        for path, meta in read_metas(directory)[0].items()
-        if meta.get("command") == command and state in (None, meta.get("state"))
-    ]
-    return found[-1] if found else None
-
-
-def find_run(name: str, directory: Path | None = None) -> Path:
-    """The run that a user named: a path, a folder's name or an identifier, its unambiguous beginning, or `last`.
-
-    `last` is the newest that can be read, whatever its folder is called.
-
-    Raises
-    ------
-    UsageError
-        None, or several, answer to the name.
-    """
-    if (Path(name) / "run.json").is_file():
-        return Path(name)
-    metas, unread = read_metas(directory)
-    runs = [*unread, *metas]
-    root = directory if directory is not None else runs_directory()
-    if name == "last" and runs:
-        return runs[-1]
-    names = {run: (run.name, str(metas[run]["id"]) if run in metas else "") for run in runs}
-    matches = [run for run in runs if any(own.startswith(name) for own in names[run])]
-    exact = [run for run in matches if name in names[run]]
-    if len(exact or matches) == 1:
-        return (exact or matches)[0]
-    what = "no run" if not matches else f"{len(matches)} runs"
-    raise UsageError(f"{what} named {name!r} under {root}", "`wulf runs` lists the runs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wulf.cli.progress import EVERY, Plain
-from wulf.measure.engine.watcher import Progress
+from wulf.cli.progress import Plain
+from wulf.measure.engine.watcher import EVERY, Progress
 
 
 def test_a_log_gets_a_line_now_and_then_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record
 from wulf.store.reading import StoreError
-from wulf.store.run import RunWriter, find_run, list_runs, read_meta, read_metas, read_run
+from wulf.store.run import RunWriter, read_meta, read_run
 
 
 def record(run: str, value: float = 1.0) -> Record:
@@ -153,27 +153,6 @@ def test_a_full_disk_is_said_and_what_was_there_is_kept(tmp_path: Path) -> None:
         writer._records.close()
         writer._records = kept
     assert len(read_run(tmp_path / "run").records) == 1
-
-
-def test_runs_are_listed_oldest_first_and_found_by_name(tmp_path: Path) -> None:
-    """A folder may have any name: `last` went by it, and a run was not found by the identifier that was shown."""
-    started = {"20260102T000000-survey-aa": "2026-01-02", "20260101T000000-survey-bb": "2026-01-01", "a": "2026-01-03"}
-    ids = {}
-    for name, when in started.items():
-        ids[name] = write(tmp_path / name).id
-        meta = json.loads((tmp_path / name / "run.json").read_text())
-        (tmp_path / name / "run.json").write_text(json.dumps(meta | {"started": f"{when}T00:00:00Z"}))
-    assert [path.name for path in list_runs(tmp_path)] == sorted(started)
-    assert [path.name for path in read_metas(tmp_path)[0]] == sorted(started, key=started.__getitem__)
-    assert find_run("last", tmp_path).name == "a"
-    assert find_run("20260101", tmp_path).name.endswith("bb")
-    assert find_run("a", tmp_path).name == "a"
-    assert find_run(ids["a"], tmp_path).name == "a"
-    assert find_run(str(tmp_path / "20260101T000000-survey-bb")).exists()
-    with pytest.raises(UsageError, match="3 runs named '2026'"):
-        find_run("2026", tmp_path)
-    with pytest.raises(UsageError, match="no run named 'x'"):
-        find_run("x", tmp_path)
 
 
 def test_not_a_run(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from wulf.cli.net import cluster as net_cluster
 from wulf.cli.net.curve import curve
 from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
-from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.pairs import pair_inventory
 from wulf.cli.net.zero_loss import zero_loss
 from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
 from wulf.cli.params import param_options
@@ -22,6 +22,7 @@ from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 from wulf.core.names import capitalised
+from wulf.measure.engine.probes import net_probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,16 +141,14 @@ def _measure(
     **options: Any,
 ) -> int:  # an argument for each option
     """One cell, measured until its interval is narrow enough, or two against each other; printed and kept as a run."""
-    from wulf.measure.engine.plan import Cell
     from wulf.stats.comparison import versus_rule
-    from wulf.workflow.net.one_pair import PairProbe, Versus
+    from wulf.workflow.net.one_pair import PairProbe, Versus, pair_cell
 
-    probe.check_ends(transport, client, server)
-    params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
-    cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
+    params = {name: value for name, value in given.items() if value is not None}
+    cell = pair_cell(probe, pattern.name, client, server, transport=transport, params=params)
     study: Callable[[Conditions], Study] = partial(PairProbe, cell=cell)
     if versus is not None:
-        changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
+        changed = probe.check(pattern.name, transport, {**cell.params, **parse_changes(pattern, versus)})
         arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
         rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
         study = partial(Versus, arms=arms, rule=rule)

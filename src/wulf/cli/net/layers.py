@@ -9,9 +9,10 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.pairs import pair_inventory
 from wulf.cli.options import Number, measure_options, node_options
 from wulf.cli.studying import show_run, studied
+from wulf.measure.engine.probes import net_probe
 
 if TYPE_CHECKING:
     from wulf.workflow.engine.study import Conditions

@@ -1,4 +1,4 @@
-"""What all commands on one pair of nodes share: the probe as it describes itself, and the two nodes."""
+"""What all commands on one pair of nodes share: the two nodes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wulf.cli.options import inventory_of
-from wulf.measure.engine.probes import Probe
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
-
-
-def net_probe() -> Probe:
-    """What wulf-net can do, as it says on this machine."""
-    from wulf.cluster.programs import find_program
-
-    return Probe.of_program(find_program("wulf-net").path)
 
 
 @contextmanager

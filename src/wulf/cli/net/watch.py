@@ -15,9 +15,10 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.pairs import pair_inventory
 from wulf.cli.options import Number, Seconds, node_options, terminable
 from wulf.cli.showing import colour_console, echo
+from wulf.measure.engine.probes import net_probe
 
 if TYPE_CHECKING:
     from wulf.measure.net.watching import Moment, Watching

@@ -9,10 +9,11 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.pairs import pair_inventory
 from wulf.cli.options import Number, WholeNumbers, measure_options, node_options
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
+from wulf.measure.engine.probes import net_probe
 
 WARMUP = 0.01
 """Seconds before each trial, whose losses count as well."""

@@ -35,10 +35,14 @@ def command() -> None:
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
 def listing(directory: Path | None, as_json: bool) -> None:
-    """List what was measured, oldest first, each with the gravest of what was found."""
+    """List what was measured, oldest first, each with what it came to.
+
+    These are the runs in the directory of runs, and those that `--out NAME` left in the current one.
+    """
     from rich.text import Text
 
-    from wulf.store.run import gravest_finding, read_metas, runs_directory
+    from wulf.store.index import headline_of, read_metas
+    from wulf.store.run import runs_directory
 
     found, unread = read_metas(directory)
     torn = {path: {"id": path.name, "state": "unreadable", "error": why} for path, why in unread.items()}
@@ -50,23 +54,23 @@ def listing(directory: Path | None, as_json: bool) -> None:
     if not metas:
         echo(f"no runs under {directory or runs_directory()}; `wulf survey` makes one")
         return
-    rows = [("run", "state", "nodes", "exit"), *map(_row, metas.values())]
-    grave = [None, *map(gravest_finding, metas)]
+    rows = [("run", "command", "state", "nodes", "exit"), *map(_row, metas.values())]
+    said = ["", *(headline_of(path, meta) for path, meta in metas.items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     console = colour_console()
-    for number, (row, finding) in enumerate(zip(rows, grave, strict=True)):
+    for number, (row, headline) in enumerate(zip(rows, said, strict=True)):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         console.print(Text(line, style="" if number else "bold"), soft_wrap=True)
-        if finding is not None:
-            console.print(Text(f"  {finding.text}", style="dim"), no_wrap=True, overflow="ellipsis")
+        if headline:
+            console.print(Text(f"  {headline}", style="dim"), no_wrap=True, overflow="ellipsis")
     for why in unread.values():
         echo(f"can't be read: {why}", err=True)
 
 
-def _row(meta: dict[str, Any]) -> tuple[str, str, str, str]:
+def _row(meta: dict[str, Any]) -> tuple[str, str, str, str, str]:
     names = meta.get("nodes", [])
     shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
-    return meta["name"], meta["state"], shown, str(meta.get("exit_code", "–"))
+    return meta["name"], meta.get("command", "–"), meta["state"], shown, str(meta.get("exit_code", "–"))
 
 
 @click.command(cls=Command, epilog="Example: wulf runs export last --format parquet --to last.parquet")
@@ -108,9 +112,10 @@ def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:
     Only what stands in the directory of runs: a folder that you chose yourself may hold other things of yours.
     """
     from wulf.core.names import plural
-    from wulf.store.run import Run, find_run, list_runs
+    from wulf.store.index import find_run, list_runs
+    from wulf.store.run import Run, runs_directory
 
-    known = {path.resolve() for path in list_runs(directory)}
+    known = {path.resolve() for path in list_runs(directory or runs_directory())}
     found = list(dict.fromkeys(find_run(name, directory) for name in runs))
     for path in found:
         if path.resolve() not in known:

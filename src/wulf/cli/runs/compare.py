@@ -32,7 +32,7 @@ LISTED = ("compare", "Explain", 30, "Compare two runs cell by cell.")
 @click.option("--price", "prices", multiple=True, metavar="NAME=PRICE", help="With --machines: of a run or a node.")
 @click.option("--row", "wanted", multiple=True, metavar="ROW", help="With --machines: a row, as `mem.l2.latency`.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write the comparison as one HTML file, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a cell.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a cell, or a node.")
 def command(
     runs: tuple[str, ...], directory: Path | None, delta: float, machines: bool, curves: bool,
     prices: tuple[str, ...], wanted: tuple[str, ...], page: Path | None, as_json: bool,
@@ -40,7 +40,8 @@ def command(
     """Compare two runs cell by cell: what got faster, slower, stayed the same, or can't be told.
 
     Runs are named as by `wulf report`: a path, an identifier, its beginning, or `last`. Facts of their nodes that
-    changed stand above the table. Exit code 1 when something got slower.
+    changed stand above the table. Where samples are too few to claim anything of one cell among so many, all links of a
+    node are compared together. Exit code 1 when something got slower.
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
     operation, its clock cycles, and with prices what the work costs; without --row also latency, cpu-rate and its σ
@@ -66,10 +67,10 @@ def command(
 def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> int:
     """Two runs, cell by cell."""
     from wulf.measure.comparing import compare_runs
-    from wulf.report.compare.runs import KEPT, comparison_view, rows_of
+    from wulf.report.compare.runs import KEPT, comparison_view, node_rows_of, rows_of
 
     found = compare_runs(a, b, delta=delta)
-    rows = map(json.dumps, rows_of(found))
+    rows = map(json.dumps, [*node_rows_of(found), *rows_of(found)])
     show_rows(comparison_view(found), rows, as_json=as_json, html=page, kept=KEPT)
     return found.exit_code
 

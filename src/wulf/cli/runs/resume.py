@@ -29,10 +29,11 @@ def command(run: str, directory: Path | None) -> Any:
     cells that failed are tried again. A run that lacks nothing is left as it is.
     """
     from wulf.cli.main import cli
-    from wulf.store.run import find_run, read_run
+    from wulf.store.index import find_run
+    from wulf.store.run import read_run
     from wulf.workflow.engine.resume import lacks_nothing
 
-    path = find_run(run, directory).absolute()
+    path = find_run(run, directory, empty=True).absolute()
     found = read_run(path)
     if lacks_nothing(found):
         echo(f"{path} is complete; `wulf report {path}` shows it")

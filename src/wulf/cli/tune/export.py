@@ -35,7 +35,7 @@ def export(run: str, form: str, out: Path | None, directory: Path | None, as_jso
     Nothing on any node is changed. RUN is a path, an id, its beginning, or 'last'. What the format can't express is
     listed with the reason, here and in the README.md beside the files.
     """
-    from wulf.store.run import find_run
+    from wulf.store.index import find_run
     from wulf.tune.catalogue import catalogue
     from wulf.tune.export import export as exported
     from wulf.tune.export.entry import entries
@@ -87,7 +87,7 @@ def verify(run: str, directory: Path | None, as_json: bool, **nodes: Any) -> int
     The nodes are those of the campaign, unless others are named. Exit code 1 where a value differs, 3 where one could
     not be read.
     """
-    from wulf.store.run import find_run
+    from wulf.store.index import find_run
     from wulf.tune.catalogue import catalogue
     from wulf.tune.kept import read_kept
     from wulf.workflow.tune.verify import nodes_of, verify

@@ -33,6 +33,17 @@ def offered_launchers() -> list[str]:
     return [name for name in launcher_names() if name not in INTERNAL]
 
 
+def check_launcher(name: str) -> None:
+    """UsageError where there is none of that name."""
+    names = launcher_names()
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1)
+        raise UsageError(
+            f"{name!r} is no launcher",
+            f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}",
+        )
+
+
 def make_launcher(inventory: Inventory) -> Launcher:
     """The launcher that the inventory names.
 
@@ -41,13 +52,7 @@ def make_launcher(inventory: Inventory) -> Launcher:
     UsageError
         There is none of that name.
     """
-    names = launcher_names()
-    if inventory.launcher not in names:
-        close = difflib.get_close_matches(inventory.launcher, names, n=1)
-        raise UsageError(
-            f"{inventory.launcher!r} is no launcher",
-            f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}",
-        )
+    check_launcher(inventory.launcher)
     module = importlib.import_module(f"{__name__}.{inventory.launcher}")
     launcher: Launcher = module.LAUNCHER(inventory)
     return launcher

@@ -122,3 +122,10 @@ class Probe:
 def _defaults(param: Mapping[str, Any]) -> dict[str, Any]:
     """A parameter's description with what may be left out of it."""
     return {"unit": "", "help": "", **param, "choices": tuple(param.get("choices", ()))}
+
+
+def net_probe() -> Probe:
+    """What wulf-net can do, as it says on this machine."""
+    from wulf.cluster.programs import find_program  # many import this module who ask no program
+
+    return Probe.of_program(find_program("wulf-net").path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Protocol
@@ -81,6 +82,36 @@ class Unwatched:
 
     def on_progress(self, progress: Progress) -> None:
         """Nothing happens."""
+
+
+EVERY = 30.0
+"""Seconds between two lines of a log: it has no use for bars, and says that it goes on."""
+
+
+class Lines(Unwatched):
+    """One line a step, and how far it is every 30 s.
+
+    Parameters
+    ----------
+    tell
+        Called with each line.
+    """
+
+    def __init__(self, tell: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
+        self._tell, self._clock = tell, clock
+        self._told = clock()
+
+    def say(self, what: str) -> None:
+        """One line."""
+        self._told = self._clock()
+        self._tell(what)
+
+    def on_progress(self, progress: Progress) -> None:
+        """One line, where the last one is long ago."""
+        if self._clock() - self._told < EVERY:
+            return
+        far = filter(None, [f"{progress.done} of {progress.expected}", progress.left])
+        self.say(f"{', '.join(far)}: {progress.now}")
 
 
 UNWATCHED = Unwatched()

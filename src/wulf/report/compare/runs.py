@@ -9,9 +9,13 @@ from wulf.core.names import plural, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.comparing import ALPHA, GRAVEST_FIRST, CellComparison, FactChange, RunComparison, percent
-from wulf.report.kit.figures import cell_name
-from wulf.report.kit.view import Cell, Columns, Element, Footnotes, Note, Section, Span, View
+from wulf.measure.pooling import NodeChange
+from wulf.report.kit.figures import cell_name, metric_name
+from wulf.report.kit.view import Cell, Columns, Element, Footnotes, Note, Row, Section, Span, View
 from wulf.stats.comparison import DELTA, Judgement
+
+MOST_NODES = 3
+"""That the headline tells of."""
 
 ROWS = 30
 """That a terminal shows."""
@@ -42,17 +46,41 @@ def comparison_view(found: RunComparison) -> View:
         headline=headline(found),
         header=[("A", found.a.id), ("B", found.b.id)],
         brief=f"A {found.a.id}, B {found.b.id}",
-        sections=[*(differ if found.facts else []), _cells(found)],
+        sections=[*(differ if found.facts else []), *([_nodes(found)] if found.nodes else []), _cells(found)],
         notes=[found.unprovable] if found.unprovable else [],
         method=method(found),
     )
 
 
 def headline(found: RunComparison) -> str:
-    """How many cells got which verdict."""
+    """Which nodes changed, where that is told, and how many cells got which verdict."""
     counts = {judgement: sum(c.judgement is judgement for c in found.cells) for judgement in GRAVEST_FIRST}
     said = ", ".join(f"{count} {judgement}" for judgement, count in counts.items() if count)
-    return f"{plural(len(found.cells), 'cell')}: {said}"
+    of_nodes = "".join(f"{node_sentence(one)}; " for one in found.nodes[:MOST_NODES])
+    return f"{of_nodes}{plural(len(found.cells), 'cell')}: {said}"
+
+
+def node_sentence(one: NodeChange) -> str:
+    """`n3 slower on 6 of 6 links, bandwidth ×0.0115`."""
+    ratio = one.comparison.ratio
+    change = _change(ratio, as_factor=ratio is not None and max(ratio, 1 / ratio) >= FACTOR)
+    return f"{one.node} {one.judgement} on {one.alike} of {one.links} links, {metric_name(one.record.metric)} {change}"
+
+
+def _nodes(found: RunComparison) -> Section:
+    """The nodes whose links changed together."""
+    rows: list[Row] = []
+    for one in found.nodes:
+        c = one.comparison
+        as_factor = c.ratio is not None and max(c.ratio, 1 / c.ratio) >= FACTOR
+        change, low, high = (_change(ratio, as_factor=as_factor) for ratio in (c.ratio, c.low, c.high))
+        what = f"{metric_name(one.record.metric)}, {cell_name(one.record)}"
+        verdict = Cell(str(one.judgement), STYLES[one.judgement])
+        rows.append((one.node, what, verdict, change, f"{low} to {high}", f"{one.alike} of {one.links}",
+                     f"{one.claimed:.2g}"))  # fmt: skip
+    heads = ["Node", "What", "Verdict", "B / A", "95 % interval", "Links", "p"]
+    said = "All links of a node together, pass by pass, corrected for all nodes; the greatest change is told first."
+    return Section("By node", [said], Columns(heads, rows, words=3, unprinted=(4, 6), key="by-node"))
 
 
 def _facts(changes: Sequence[FactChange]) -> Columns:
@@ -175,4 +203,23 @@ def rows_of(found: RunComparison) -> list[dict[str, object]]:
             "reason": cell.comparison.reason,
         }
         for cell in found.cells
+    ]
+
+
+def node_rows_of(found: RunComparison) -> list[dict[str, object]]:
+    """Every node whose links changed together as one JSON object."""
+    return [
+        {
+            "node": one.node,
+            "metric": one.record.metric,
+            "transport": one.record.params.get("transport"),
+            "links": one.links,
+            "alike": one.alike,
+            "ratio": one.comparison.ratio,
+            "low": one.comparison.low,
+            "high": one.comparison.high,
+            "p_bonferroni": one.claimed,
+            "verdict": str(one.judgement),
+        }
+        for one in found.nodes
     ]

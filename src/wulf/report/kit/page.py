@@ -20,7 +20,7 @@ from wulf.report.kit.html import (
 )
 from wulf.report.kit.terminal import ticks
 from wulf.report.kit.trends import Trend, trend_chart
-from wulf.report.kit.view import Curve, Drawing, Forest, Plot, View, walk
+from wulf.report.kit.view import Curve, Drawing, Element, Forest, Plot, View, walk
 from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
 
@@ -72,18 +72,25 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
     charts: list[Mapping[str, Any]] = []
     scripts: dict[str, None] = {}
     for one in walk(view.sections):
-        match one:
-            case Plot() if one.paged:
-                charts.append(plot_chart(one))
-            case Trend():
-                charts.append(trend_chart(one))
-            case Forest():
-                charts.append(forest_chart(one))
-            case Drawing():
-                charts.append({**one.make(), "id": one.key})
+        if (chart := chart_of(one)) is not None:
+            charts.append(chart)
         if not isinstance(one, str):
             scripts |= dict.fromkeys(one.scripts)
     return charts, list(scripts)
+
+
+def chart_of(one: Element | str) -> dict[str, Any] | None:
+    """What the scripts of a page draw of an element, with its `id`; None where that is no chart."""
+    match one:
+        case Plot() if one.paged:
+            return plot_chart(one)
+        case Trend():
+            return trend_chart(one)
+        case Forest():
+            return forest_chart(one)
+        case Drawing():
+            return {**one.make(), "id": one.key}
+    return None
 
 
 def plot_chart(plot: Plot) -> dict[str, Any]:

@@ -67,6 +67,12 @@ def report_view(run: Run, *, page: bool = True) -> View:
     return run_view(run, page=page) if outcome is None else outcome.page(outcome.read(run.path))
 
 
+def run_headline(run: Run) -> str:
+    """The one sentence that a person should take away, of whatever kind the run is."""
+    outcome = outcome_in(run.path)
+    return summary.headline(run) if outcome is None else outcome.view(outcome.read(run.path)).headline
+
+
 def run_view(run: Run, *, page: bool = True) -> View:
     """All that was measured; without what only a page shows, and takes time to make, where it is for a terminal."""
     alone = whole_part(run)

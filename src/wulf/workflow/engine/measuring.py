@@ -95,10 +95,16 @@ def measure(study: Study) -> RunOutcome:
     writer.write_findings(findings)
     code = exit_code_of(found.records, findings, state)
     writer.finish(state, exit_code=code, time=spent.told())
-    outcome = RunOutcome(read_run(writer.path), code)
-    if study.page:
-        from wulf.report.run.html import write_report  # slow to import, and not before something was measured
+    return _reported(study, RunOutcome(read_run(writer.path), code))
 
+
+def _reported(study: Study, outcome: RunOutcome) -> RunOutcome:
+    """The outcome with its headline, which `wulf runs` lists, and its page."""
+    from wulf.report.run.html import write_report  # slow to import, and not before something was measured
+    from wulf.report.run.view import run_headline
+
+    study.given.writer.note(headline=run_headline(outcome.run))
+    if study.page:
         write_report(outcome.run)
     return outcome
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wulf.core.errors import UsageError
 from wulf.model.foresight.prediction import Traced
-from wulf.store.run import find_run
+from wulf.store.index import find_run
 from wulf.trace.errors import TraceError
 from wulf.trace.manifest import NAME, SCHEDULE, read_manifest
 from wulf.trace.reader import RankFile, Totals

@@ -20,8 +20,8 @@ from wulf.core.errors import WulfError
 from wulf.core.units import show
 from wulf.model.impacts import UNKNOWN, RunImpact
 from wulf.stats.estimates import PointEstimate
+from wulf.store.index import find_run, list_runs
 from wulf.store.reading import Fingerprint, StoreError, read_meta_file, read_shaped
-from wulf.store.run import find_run, list_runs
 
 FILE = "impact.json"
 

@@ -137,7 +137,7 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
     writer.write_json("plan.json", plan.to_json())
     writer.write_json("impact.json", result | {"exit_code": code})
     writer.write_findings([])
-    writer.finish(told.state, exit_code=code)
+    writer.finish(told.state, exit_code=code, headline=OUTCOME.view(result).headline)
     OUTCOME.write(result, writer.path / "report.html")
     return Done(result | {"exit_code": code}, writer.path, code)
 

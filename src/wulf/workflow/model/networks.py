@@ -11,7 +11,8 @@ from wulf.core.given import Unreadable, text_of
 from wulf.model.network.figures import BadExpressionError, Network, edited, split_expression
 from wulf.model.network.file import NetworkFile, network_names, parse_network, shipped_network
 from wulf.model.network.measured import from_loggp
-from wulf.store.run import Run, find_run, newest_run
+from wulf.store.index import find_run, newest_run
+from wulf.store.run import Run
 from wulf.workflow.engine.recover import load
 from wulf.workflow.model.loggp import measured_of
 

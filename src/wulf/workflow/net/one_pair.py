@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from wulf.core.records import Record
+from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.stats.comparison import PairedRule
@@ -13,6 +13,21 @@ from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.curve import Curve, patient
 from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.engine.sweep import Sweep, first_sizes
+
+
+def pair_cell(
+    probe: Probe, pattern: str, client: str, server: str, *, transport: str, params: Mapping[str, Param]
+) -> Cell:
+    """One exchange of a pair, checked against what the probe says of itself.
+
+    Raises
+    ------
+    UsageError
+        There is no such pattern or parameter, or a value is none that it takes; or the transport joins no such ends.
+    """
+    probe.check_ends(transport, client, server)
+    checked = probe.check(pattern, transport, params)
+    return Cell(0, client, server, transport, pattern, checked, probe.pattern(pattern).metrics)
 
 
 class PairProbe(Study):

@@ -232,7 +232,7 @@ def _finished(
     code = FINE if found.winner is not None else INCOMPLETE
     if knobs is not None and not knobs.undone:
         code = FOUND
-    writer.finish("complete", exit_code=code)
+    writer.finish("complete", exit_code=code, headline=OUTCOME.view(result).headline)
     OUTCOME.write(result, writer.path / "report.html")
     return Searched(result, code)
 

@@ -11,7 +11,9 @@ from typing import Any
 from wulf.core.errors import FOUND, OK, UsageError
 from wulf.core.files import copy_file
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.store.run import RunWriter, find_run
+from wulf.report.trace import trace_view
+from wulf.store.index import find_run
+from wulf.store.run import RunWriter
 from wulf.trace.errors import TraceError
 from wulf.trace.exports import Lowered, export_named
 from wulf.trace.imports import EXPANDED, Imported, import_named
@@ -149,7 +151,7 @@ def import_trace(
     result, code = _shown(folder, brought, watch)
     writer.write_json(SUMMARY, result | {"exit_code": code})
     writer.write_findings([])
-    writer.finish("complete", exit_code=code)
+    writer.finish("complete", exit_code=code, headline=trace_view(result).headline)
     return Done(result | {"run": writer.id, "exit_code": code}, writer.path, code)
 
 

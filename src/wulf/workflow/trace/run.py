@@ -17,6 +17,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import FOUND, OK, UsageError
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.report.trace import trace_view
 from wulf.store.run import RunWriter
 from wulf.trace.errors import TraceError
 from wulf.trace.manifest import manifest_of, write_manifest
@@ -176,7 +177,8 @@ def _finished(writer: RunWriter, told: CommandEnd, none: Callable[[], str], watc
     code = FOUND if faults else OK
     writer.write_json(SUMMARY, result | {"exit_code": code})
     writer.write_findings([])
-    writer.finish("complete" if found.ranks else "failed", exit_code=code)
+    state = "complete" if found.ranks else "failed"
+    writer.finish(state, exit_code=code, headline=trace_view(result).headline)
     return Done(result | {"exit_code": code}, writer.path, code)
 
 

@@ -25,6 +25,7 @@ from wulf.findings.facts.hardware import hardware_findings
 from wulf.findings.node.deviating import classes_of
 from wulf.findings.run import find
 from wulf.report.run.html import write_report
+from wulf.report.run.view import run_headline
 from wulf.report.tune.audit import AUDIT
 from wulf.store.reading import StoreError
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
@@ -185,6 +186,7 @@ def audit(
     writer.finish("complete", exit_code=code)
     outcome = RunOutcome(read_run(writer.path), code)
     outcome.run.derived[AUDIT] = found
+    writer.note(headline=run_headline(outcome.run))
     write_report(outcome.run)
     return outcome
 

@@ -81,7 +81,7 @@ def _finished(writer: RunWriter, prepared: Prepared, told: CampaignState, nodes:
     kept = KeptSettings.model_validate({"campaign": writer.id, "kept": result["kept"]})
     writer.write_json(KEPT_FILE, kept.model_dump(mode="json"))
     writer.write_findings([])
-    writer.finish(told.state, exit_code=code)
+    writer.finish(told.state, exit_code=code, headline=OUTCOME.view(result).headline)
     OUTCOME.write(result, writer.path / "report.html")
     return Done(result | {"exit_code": code}, writer.path, code)
 

@@ -20,6 +20,7 @@ from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.store.export import COLUMNS, as_csv, as_markdown, write_parquet
 from wulf.store.reading import StoreError
+from wulf.store.run import RunWriter
 
 
 @pytest.fixture
@@ -51,6 +52,16 @@ def test_each_run_is_listed_with_the_gravest_of_its_findings(folder: Path) -> No
     (folder / "good" / "findings.json").write_text("torn")
     listed = CliRunner().invoke(runs, ["--in", str(folder)])
     assert listed.exit_code == 0 and "complete" in listed.stdout
+
+
+def test_the_list_says_of_which_command_a_run_is_and_what_it_came_to(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "monday", "survey", {"nodes": ["n1", "n2"]}) as writer:
+        writer.finish("complete", exit_code=1, headline="n2 stands out.")
+    lines = CliRunner().invoke(runs, ["--in", str(tmp_path)]).stdout.splitlines()
+    assert [line.split() for line in lines] == [
+        ["run", "command", "state", "nodes", "exit"], ["monday", "survey", "complete", "n1,n2", "1"],
+        ["n2", "stands", "out."],
+    ]  # fmt: skip
 
 
 def test_a_query_says_what_it_leaves_out(folder: Path) -> None:

@@ -16,7 +16,8 @@ from wulf.core.errors import NodeError
 from wulf.measure.engine.watcher import UNWATCHED
 from wulf.measure.mpi.probes import BLOCKS
 from wulf.model.network.file import parse_network
-from wulf.store.run import RunWriter, list_runs
+from wulf.store.index import list_runs
+from wulf.store.run import RunWriter
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.model.networks import OWN_FILE
 from wulf.workflow.mpi.launching import Launch

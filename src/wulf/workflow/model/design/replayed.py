@@ -19,7 +19,7 @@ from wulf.model.foresight.prediction import Traced
 from wulf.model.foresight.worth import LARGEST_MISS
 from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
-from wulf.store.run import find_run
+from wulf.store.index import find_run
 from wulf.workflow.foresight import replaying
 from wulf.workflow.foresight.predict import Say, run_times
 from wulf.workflow.foresight.replaying import Replay

@@ -17,7 +17,7 @@ from wulf.model.design.timing import Timing, of_parts, of_study
 from wulf.model.draws import Uncertain, known
 from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
-from wulf.store.run import find_run
+from wulf.store.index import find_run
 from wulf.workflow.engine.recover import load
 from wulf.workflow.foresight.predict import Say
 from wulf.workflow.model.cost import Load
