@@ -65,11 +65,13 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
     Raises
     ------
     ValueError
-        Fewer than two batches, or fewer than two replicates of one.
+        Fewer than two batches, or fewer than two replicates of one; or one whose messages took no time.
     """
     batches = sorted(samples)
     if len(batches) < 2:
         raise ValueError(f"o = a + c·b needs two batches, and got {len(batches)}")
+    if timeless := [batch for batch in batches if not np.mean(samples[batch]) > 0]:
+        raise ValueError(f"messages of batches of {timeless[0]} took no time that the master's clock saw")
     drawn = [mean_of(samples[batch], random) for batch in batches]
     means = np.array([one.value for one in drawn])
     dof = sum(len(samples[batch]) - 1 for batch in batches)

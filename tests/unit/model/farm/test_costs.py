@@ -62,6 +62,8 @@ def _width(one: Interval) -> float:
 def test_a_line_needs_two_batches() -> None:
     with pytest.raises(ValueError, match="needs two batches, and got 1"):
         master_cost({1: [1.0, 1.1]}, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="batches of 4 took no time"):
+        master_cost({1: [1.0, 1.1], 4: [0.0, 0.0]}, np.random.default_rng(0))
     with pytest.raises(ValueError, match="needs two samples, and got 1"):
         master_cost({1: [1.0], 2: [1.0, 1.0]}, np.random.default_rng(0))
 
