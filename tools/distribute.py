@@ -26,7 +26,7 @@ def main() -> int:
         with (places.build / "distribute.log").open("w", encoding="utf-8") as log:
             shell = Shell(log)
             if given.what == "bundle":
-                for python in given.names or ["%d.%d" % sys.version_info[:2]]:
+                for python in given.names or [f"{sys.version_info.major}.{sys.version_info.minor}"]:
                     print(bundle.bundle(shell, places, python, given.arch))
             else:
                 for target in targets.chosen(targets.read(places.repo / "packaging/targets.toml"), given.names):

@@ -1,8 +1,8 @@
 """Hatch's build hook: a wheel carries the static probes and is tagged for the machines that can run them.
 
 One wheel is for all architectures whose probes are built (`make cross`): a login node of one may measure nodes of
-another, and gives them theirs. It also carries plotly.js, for its pages, and the sources of wulf-mpi, libwulf-profile and libwulf-trace, which every
-site builds with its own MPI.
+another, and gives them theirs. It also carries plotly.js, for its pages, and the sources of wulf-mpi, libwulf-profile
+and libwulf-trace, which every site builds with its own MPI.
 
 An editable install needs no probes: they may be built later, in place.
 """

@@ -1,4 +1,4 @@
-"""Bare machines to install on: a small Debian in a folder, with its Python and what a lab takes; no compiler, no pip."""
+"""Bare machines to install on: a small Debian in a folder, with Python and what a lab takes; no compiler, no pip."""
 
 from __future__ import annotations
 

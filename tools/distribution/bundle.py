@@ -8,9 +8,10 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from distribution import wheels
 from provision.places import Places
 from provision.runner import Runner
+
+from distribution import wheels
 
 PIP = "pip"
 """Travels along: a Python of a distribution may come without, and a wheel of pip runs as it is."""
@@ -40,7 +41,7 @@ def sums(files: Mapping[str, bytes]) -> str:
 
 
 def packed(folder: str, files: Mapping[str, bytes], seconds: int) -> bytes:
-    """A tar of files in one folder, which depends on names, contents and the time given alone; wheels are compressed."""
+    """A tar of files in one folder, which hangs on names, contents and the time given alone; wheels are compressed."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, content in sorted(files.items()):

@@ -8,21 +8,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from distribution import tree, wheels
-from distribution.targets import Target
 from provision.packages import Host
 from provision.places import Places
 from provision.runner import Runner, SetupError, must
 
+from distribution import tree, wheels
+from distribution.targets import Target
+
 ARCHES = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Architectures as nfpm has them; it knows what each format calls them."""
+"""Architectures as nfpm and Debian have them; nfpm knows what rpm calls them."""
 WHOLE = (tree.HOME, tree.DOC)
-"""Folders that are the package's own: removed with it. All others are the distribution's."""
+"""Folders that are the package's own. Of all others rpm leaves behind what it was not told of, but for"""
+SHARED = ("usr", "usr/bin", "usr/lib", "usr/share", "usr/share/man", "usr/share/man/man1")
+"""which every distribution has."""
+NAMES = {
+    "deb": "wulf_{version}-{release}_{deb_arch}.deb",
+    "rpm": "wulf-{version}-{release}.{arch}.rpm",
+}
 SCRIPTS = ("postinstall", "preremove", "postremove")
 DESCRIPTION = """\
 measures, explains, tunes and predicts the performance of Linux clusters
-wulf surveys the nodes and links of a cluster, says in plain words what stands out and why, finds better settings by
-measuring, and predicts how programs would run elsewhere. It runs on the login node as any user; nodes need ssh alone."""
+wulf surveys the nodes and links of a cluster, says in plain words what
+stands out and why, finds better settings by measuring, and predicts how
+programs would run elsewhere. It runs on the login node, as any user."""
 
 
 def package(runner: Runner, host: Host, places: Places, target: Target, arch: str) -> Path:
@@ -35,8 +43,9 @@ def package(runner: Runner, host: Host, places: Places, target: Target, arch: st
     _same_times(root, wheels.epoch())
     config = root.with_suffix(".json")
     config.write_text(json.dumps(description(places, target, arch, root), indent=1), encoding="utf-8")
-    version = wheels.version(wheels.wulf_wheel(places))
-    name = f"wulf_{version}-{target.release}_{arch}.{target.format}"
+    name = NAMES[target.format].format(
+        version=wheels.version(wheels.wulf_wheel(places)), release=target.release, arch=arch, deb_arch=ARCHES[arch]
+    )
     runner.say(f"packing dist/{name}")
     words = [str(program), "package", "--packager", target.format, "--config", str(config)]
     must(runner, [*words, "--target", str(places.repo / "dist" / name)], "see build/setup.log")
@@ -75,12 +84,14 @@ def contents(root: Path) -> list[dict[str, Any]]:
     ]
     for path in sorted(root.rglob("*")):
         inside = path.relative_to(root)
-        if any(inside.is_relative_to(folder) for folder in WHOLE) or (path.is_dir() and not path.is_symlink()):
+        if str(inside) in SHARED or any(inside.is_relative_to(folder) for folder in WHOLE):
             continue
-        entry: dict[str, Any] = {"src": str(path), "dst": f"/{inside}"}
         if path.is_symlink():
-            entry |= {"src": str(path.readlink()), "type": "symlink"}
-        listed.append(entry)
+            listed.append({"src": str(path.readlink()), "dst": f"/{inside}", "type": "symlink"})
+        elif path.is_dir():
+            listed.append({"dst": f"/{inside}", "type": "dir", "packager": "rpm", "file_info": {"mode": 0o755}})
+        else:
+            listed.append({"src": str(path), "dst": f"/{inside}"})
     return listed
 
 

@@ -28,12 +28,13 @@ class Target:
 
 
 def read(path: Path) -> list[Target]:
-    """Read targets.toml; an unknown or missing field is an error of Python's."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["target"]
-    return [
-        Target(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
-        for entry in entries
-    ]
+    """Read targets.toml: each requires its Python and the libraries. An unknown or missing field is Python's error."""
+    listed = tomllib.loads(path.read_text(encoding="utf-8"))
+    for entry in listed["target"]:
+        entry["requires"] += listed["libraries"][entry["format"]]
+        for name in ("requires", "recommends", "suggests"):
+            entry[name] = tuple(entry[name])
+    return [Target(**entry) for entry in listed["target"]]
 
 
 def chosen(targets: Sequence[Target], names: Sequence[str]) -> list[Target]:

@@ -1,4 +1,4 @@
-"""What a package puts where: a virtual environment of the distribution's Python in /usr/lib/wulf, and what stands outside.
+"""What a package puts where: an environment of the distribution's Python in /usr/lib/wulf, and what is outside it.
 
 An environment of its own, and not the distribution's modules: wulf needs newer ones than distributions have, and what
 others install, or a site's PYTHONPATH, neither changes nor sees it.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from collections.abc import Mapping
+from email.message import Message
 from email.parser import HeaderParser
 from pathlib import Path
 
-from distribution import wheels
-from distribution.targets import Target
 from provision.places import Places
 from provision.runner import Runner, must
+
+from distribution import wheels
+from distribution.targets import Target
 
 HOME = "usr/lib/wulf"
 LAUNCHER = f"""\
@@ -62,10 +63,10 @@ def put(path: Path, content: str | bytes, mode: int = 0o644) -> None:
 
 def _environment(root: Path, target: Target) -> None:
     """As `python3 -m venv` would make it, for an interpreter that this machine need not have."""
-    folder, _, _ = target.interpreter.rpartition("/")
-    put(root / HOME / "pyvenv.cfg", f"home = {folder}\ninclude-system-site-packages = false\nversion = {target.python}\n")
+    home = Path(target.interpreter).parent
+    put(root / HOME / "pyvenv.cfg", f"home = {home}\ninclude-system-site-packages = false\nversion = {target.python}\n")
     put(root / HOME / "bin/wulf", LAUNCHER, 0o755)
-    (root / HOME / "bin/python3").symlink_to(target.interpreter)
+    (root / HOME / "bin/python3").symlink_to(f"../../../bin/{Path(target.interpreter).name}")
     (root / "usr/bin").mkdir(parents=True)
     (root / "usr/bin/wulf").symlink_to(f"../lib/{Path(HOME).name}/bin/wulf")
 
@@ -94,8 +95,8 @@ def copyright_of(modules: Path) -> str:
     lines = [
         "wulf is under the Apache License 2.0; its text is in",
         f"  /{HOME}/lib/…/site-packages/wulf-*.dist-info/licenses/LICENSE.",
-        "This package carries other packages of Python's, unchanged but for the tests of NumPy and SciPy, which are left",
-        "out. Their licences' texts are beside their modules, in *.dist-info:",
+        "This package carries other packages of Python's, unchanged but for the tests of NumPy and SciPy, which are",
+        "left out. Their licences' texts are beside their modules, in *.dist-info:",
     ]
     for metadata in sorted(modules.glob("*.dist-info/METADATA")):
         said = HeaderParser().parsestr(metadata.read_text(encoding="utf-8"))
@@ -104,7 +105,7 @@ def copyright_of(modules: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def licence(said: Mapping[str, str]) -> str:
+def licence(said: Message) -> str:
     """Its name from a package's metadata, in whichever of three places that has it."""
     short = said.get("License-Expression") or said.get("License") or ""
     if short and "\n" not in short.strip():

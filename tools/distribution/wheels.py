@@ -29,7 +29,7 @@ def version(wheel: Path) -> str:
 
 
 def epoch() -> int:
-    """The time that files in packages get, by the convention of reproducible builds; else that of 2020, as in wheels."""
+    """The time that files in packages get, by the convention of reproducible builds; else that of files in wheels."""
     return int(os.environ.get("SOURCE_DATE_EPOCH") or IN_2020)
 
 
