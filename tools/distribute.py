@@ -1,4 +1,4 @@
-"""What users install, made of the wheel in dist/: `make packages`, `make bundle`."""
+"""What users install, made of the wheel in dist/: `make packages`, `make bundle`; and `make source`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 import sys
 from pathlib import Path
 
-from distribution import bundle, nfpm, targets
+from distribution import bundle, nfpm, source, targets
 from provision.packages import Host
 from provision.places import Places
 from provision.runner import SetupError, Shell
@@ -16,7 +16,7 @@ from provision.runner import SetupError, Shell
 def main() -> int:
     """Status 1 where something can't be made."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["packages", "bundle"])
+    parser.add_argument("what", choices=["packages", "bundle", "source"])
     parser.add_argument("names", nargs="*", help="packages: targets of packaging/targets.toml; bundle: Pythons")
     parser.add_argument("--arch", choices=sorted(nfpm.ARCHES), default=platform.machine())
     given = parser.parse_args()
@@ -25,7 +25,9 @@ def main() -> int:
     try:
         with (places.build / "distribute.log").open("w", encoding="utf-8") as log:
             shell = Shell(log)
-            if given.what == "bundle":
+            if given.what == "source":
+                print(source.source(shell, places))
+            elif given.what == "bundle":
                 for python in given.names or [f"{sys.version_info.major}.{sys.version_info.minor}"]:
                     print(bundle.bundle(shell, places, python, given.arch))
             else:
