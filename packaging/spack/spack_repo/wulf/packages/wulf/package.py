@@ -1,4 +1,4 @@
-"""wulf from its sources: `make source`, then `spack repo add packaging/spack` and `spack install --no-checksum wulf`."""
+"""wulf from its sources: `make source`, then `spack install --no-checksum wulf` (docs/install.md)."""
 
 from pathlib import Path
 
@@ -23,9 +23,10 @@ class Wulf(PythonPackage):
 
     version("0.1.0")
 
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+
     with default_args(type="build"):
-        depends_on("c")
-        depends_on("cxx")
         depends_on("cmake@3.22:")
         depends_on("ninja")
         depends_on("nlohmann-json@3.10:")
