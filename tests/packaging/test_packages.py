@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +16,12 @@ import pytest
 
 from tests.lab.conftest import needs
 from tests.packaging.bare import COMPILERS, Bare, bare
+from wulf.codegen.native_source import json_folder
 
 REPO = Path(__file__).resolve().parents[2]
 PYTHON = "3.11"
 """Of Debian 12, which the machines here have."""
+PROGRAMS = ("wulf-net", "wulf-link", "wulf-node", "wulf-replay")
 FOUND_OR_NOT = (0, 1)  # a busy host may slow a second node as much as the one that is slowed
 GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 REQUIRED = {"libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"}
@@ -138,3 +142,29 @@ def test_the_bundle_without_a_network(wheel: Path, machine: Bare) -> None:
         damaged.write(b"x")
     refused = machine.run(install)
     assert (refused.returncode, "damaged" in refused.stderr) == (2, True)
+
+
+def test_the_steps_of_apptainer(wheel: Path, machine: Bare) -> None:
+    """On the same Debian; Apptainer itself would need an image from elsewhere."""
+    sections = re.split(r"^%(\w+)\n", (REPO / "packaging/apptainer/wulf.def").read_text(), flags=re.MULTILINE)
+    script = dict(zip(sections[1::2], sections[2::2], strict=True))
+    (made,) = re.findall(r"dist/(\S+) /opt/bundle.tar", script["files"])
+    assert distribute("bundle", PYTHON).name == made
+    shutil.copy2(REPO / "dist" / made, machine.root / "opt/bundle.tar")
+    machine.must("sh", "-c", script["post"], network=True)
+    assert [path.name for path in (machine.root / "opt").iterdir()] == ["wulf"]
+    machine.must("sh", "-c", script["test"])
+    machine.must("sh", "-c", script["environment"] + script["runscript"].replace('"$@"', "--version"))
+
+
+@needs(tool("cmake") and tool("ninja"), "CMake or Ninja")
+def test_the_sources_build_where_nothing_can_be_fetched(tmp_path: Path) -> None:
+    subprocess.run(["tar", "-C", str(tmp_path), "-xf", str(distribute("source"))], check=True)
+    (folder,) = tmp_path.iterdir()
+    build = [str(folder / "packaging/build-programs"), str(json_folder(REPO))]
+    subprocess.run(["unshare", "--net", *build], check=True, timeout=1200)
+    words = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(folder)]
+    subprocess.run(["unshare", "--net", sys.executable, *words], check=True, timeout=300)
+    (path,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        assert {f"wulf/programs/{platform.machine()}/{name}" for name in PROGRAMS} <= set(archive.namelist())
