@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("what", choices=["packages", "bundle", "source"])
     parser.add_argument("names", nargs="*", help="packages: targets of packaging/targets.toml; bundle: Pythons")
     parser.add_argument("--arch", choices=sorted(nfpm.ARCHES), default=platform.machine())
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()  # ARGS= may stand before or after ONLY=
     places = Places(Path(__file__).resolve().parents[1])
     host = Host(extra=(places.sysroot,), venv=places.venv)
     try:
