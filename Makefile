@@ -127,7 +127,6 @@ packages: wheel ## deb and rpm, of packaging/targets.toml: dist/wulf_* (ONLY="de
 	@$(PYTHON) tools/distribute.py packages $(ONLY) $(ARGS)
 
 bundle: wheel ## wulf and all it depends on, for machines without a network (ONLY="3.11 3.13", ARGS="--arch aarch64")
-	@$(SETUP) packages
 	@$(PYTHON) tools/distribute.py bundle $(ONLY) $(ARGS)
 
 source: ## the sources as one tar, with those of others that a build needs: what the recipe of Spack builds from
