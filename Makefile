@@ -25,7 +25,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel packages bundle source clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -115,10 +115,23 @@ scale: ## survey 1,000 simulated nodes, plan and analyse 10,000: time and memory
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.scale $(ARGS)
 
-wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
+wheel: ## a wheel that carries the static probes, of x86_64 and aarch64: dist/wulf-*.whl
 	@$(SETUP) wheel
+	@$(PYTHON) tools/native_cross.py || echo "wulf: the wheel carries no probes of aarch64"
+	@rm -f dist/wulf-*.whl
 	@$(VENV)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
-	@ls dist/*.whl
+	@ls dist/wulf-*.whl
+
+packages: wheel ## deb and rpm, of packaging/targets.toml: dist/wulf_* (ONLY="debian-12 el", ARGS="--arch aarch64")
+	@$(SETUP) packages
+	@$(PYTHON) tools/distribute.py packages $(ONLY) $(ARGS)
+
+bundle: wheel ## wulf and all it depends on, for machines without a network (ONLY="3.11 3.13", ARGS="--arch aarch64")
+	@$(PYTHON) tools/distribute.py bundle $(ONLY) $(ARGS)
+
+source: ## the sources as one tar, with those of others that a build needs: what the recipe of Spack builds from
+	@$(SETUP) wheel
+	@$(PYTHON) tools/distribute.py source
 
 clean: ## remove what was built
 	rm -rf build dist src/wulf/programs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -7,6 +7,7 @@ and no instruction is missing there.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,10 +28,11 @@ SECONDS = 0.002
 
 def build(shell: Shell, host: Host, places: Places) -> Path:
     """Build the programs; return the folder in which a node of that architecture gets them from."""
+    folder, target = places.build / f"native-{ARCH}", places.programs.parent / ARCH
+    shutil.rmtree(target, ignore_errors=True)  # a wheel carries what is there: never that of older sources
     compiler = host.command(COMPILER)
     if compiler is None:
         raise SetupError(f"{COMPILER} is not installed", "`make cross` as root installs it")
-    folder, target = places.build / f"native-{ARCH}", places.programs.parent / ARCH
     system = ["-DCMAKE_SYSTEM_NAME=Linux", f"-DCMAKE_SYSTEM_PROCESSOR={ARCH}", f"-DCMAKE_CXX_COMPILER={compiler}"]
     native.configure(shell, host, places, folder, [*system, "-DWULF_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release"])
     shell.say(f"building the native probes for {ARCH}")

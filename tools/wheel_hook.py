@@ -1,14 +1,14 @@
 """Hatch's build hook: a wheel carries the static probes and is tagged for the machines that can run them.
 
-It also carries plotly.js, for its pages, and the sources of wulf-mpi, libwulf-profile and libwulf-trace, which every
-site builds with its own MPI.
+One wheel is for all architectures whose probes are built (`make cross`): a login node of one may measure nodes of
+another, and gives them theirs. It also carries plotly.js, for its pages, and the sources of wulf-mpi, libwulf-profile
+and libwulf-trace, which every site builds with its own MPI.
 
 An editable install needs no probes: they may be built later, in place.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from pathlib import Path
@@ -33,18 +33,19 @@ PLATFORM = "manylinux_2_17"
 
 
 class ProbesHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling leaves its parameter open
-    """Adds src/wulf/programs/<arch>/* and the tag; WULF_WHEEL_ARCH names another architecture than this machine's."""
+    """Adds src/wulf/programs/<arch>/* and the tag."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
-        arch = os.environ.get("WULF_WHEEL_ARCH") or platform.machine()
-        found = programs(Path(self.root), arch)
+        arches = architectures(Path(self.root))
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{PLATFORM}_{arch}"
-        build_data["force_include"].update({str(path): f"wulf/programs/{arch}/{path.name}" for path in found})
+        build_data["tag"] = "py3-none-" + ".".join(f"{PLATFORM}_{arch}" for arch in arches)
+        for arch in arches:
+            found = programs(Path(self.root), arch)
+            build_data["force_include"].update({str(path): f"wulf/programs/{arch}/{path.name}" for path in found})
         for source in (plotly(Path(self.root)), mpi_source(Path(self.root)), *of_libraries(Path(self.root))):
             build_data["force_include"][str(source)] = f"wulf/programs/{source.name}"
 
@@ -73,6 +74,12 @@ def of_libraries(root: Path) -> list[Path]:
         packed.append(root / "src/wulf/programs" / library.NAME)
         packed[-1].write_bytes(native_source.zipped(library.files(root / "native")))
     return packed
+
+
+def architectures(root: Path) -> list[str]:
+    """This machine's, and the others whose probes are built; sorted."""
+    others = {arch for arch in elf.MACHINES.values() if (root / "src/wulf/programs" / arch).is_dir()}
+    return sorted({platform.machine(), *others})
 
 
 def programs(root: Path, arch: str) -> list[Path]:

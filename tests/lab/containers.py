@@ -20,12 +20,18 @@ SYSTEMD = ("ca-certificates", "systemd", "systemd-sysv", "dbus", "python3")
 
 def debian(suite: str, packages: Sequence[str]) -> Path:
     """The root of a small Debian with these packages, made once. Skips, or fails, where it can't be had."""
-    for program in ("mmdebstrap", "systemd-nspawn"):
-        if shutil.which(program) is None:
-            skip_or_fail(f"{program} is not installed")
+    if shutil.which("systemd-nspawn") is None:
+        skip_or_fail("systemd-nspawn is not installed")
+    return root_of(f"debian-{suite}", suite, packages)
+
+
+def root_of(name: str, suite: str, packages: Sequence[str]) -> Path:
+    """The same under a name of its own, for whom systemd-nspawn is not needed."""
+    if shutil.which("mmdebstrap") is None:
+        skip_or_fail("mmdebstrap is not installed")
     if os.geteuid() != 0:
-        skip_or_fail("systemd-nspawn needs root")
-    root = caches.CACHE / f"debian-{suite}"
+        skip_or_fail("a root folder of Debian needs root")
+    root = caches.CACHE / name
     with caches.one_at_a_time(root.name):
         if not root.exists():
             made = root.with_name(f"{root.name}.new")

@@ -35,14 +35,15 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
-    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu"), ("dev",), tests=True),
+    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "packages"), ("dev",), tests=True),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
     "fuzz": Target(("build", "lint", "mpi"), probes=False),
     "cross": Target(("build", "cross"), probes=False),
     "bench": Target(("build", "lab", "mpi", "bench")),
-    "wheel": Target(("build",)),
+    "wheel": Target(("build", "cross")),
+    "packages": Target(("build", "packages")),
 }
 NO_ROOT = "this account is not root and sudo asks for a password"
 NO_PACKAGE = "this system's package sources do not carry it, or the installation left it out"

@@ -67,6 +67,18 @@ def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None
     assert data["pure_python"] is False
 
 
+def test_probes_of_another_architecture_go_in_beside_them(tmp_path: Path) -> None:
+    folder = put(tmp_path, program(MACHINE, 1))
+    number, other = next((number, name) for number, name in elf.MACHINES.items() if name != ARCH)
+    (folder.parent / other).mkdir()
+    for name in PROGRAMS:
+        (folder.parent / other / name).write_bytes(program(number, 1))
+    data = {"force_include": {}, "pure_python": True}
+    hook(tmp_path).initialize("standard", data)
+    assert data["tag"] == f"py3-none-manylinux_2_17_{min(ARCH, other)}.manylinux_2_17_{max(ARCH, other)}"
+    assert data["force_include"][str(folder.parent / other / "wulf-net")] == f"wulf/programs/{other}/wulf-net"
+
+
 def test_an_editable_install_needs_no_probes(tmp_path: Path) -> None:
     data = {"force_include": {}}
     hook(tmp_path).initialize("editable", data)
