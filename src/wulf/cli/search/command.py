@@ -110,13 +110,15 @@ def own(file: Path, *, apply: bool, **options: Any) -> int:
     from wulf.workflow.search.own import own_task
 
     found = read_own(file, catalogue())
+    if found.recipe is not None and options["mpi"] is not None:
+        found = replace(found, recipe=found.recipe.only(options["mpi"]))
     if options["timeout"] is not None:
         found = replace(found, timeout=options["timeout"])
     if found.ranks is None and any(options[name] is not None for name in ("ranks", "per_node", "mpi")):
         raise UsageError("--ranks, --per-node and --mpi are of MPI programs", f"write ranks = … into {file}")
     if found.ranks is not None and options["ranks"] is None:
         options["ranks"] = found.ranks
-    changes = Changes(found.space.settings, found.command, apply)
+    changes = Changes(found.settings, found.command, apply)
     return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes)
 
 

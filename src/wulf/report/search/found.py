@@ -8,6 +8,7 @@ from typing import Any
 from wulf.core.names import plural
 from wulf.core.units import show, show_interval
 from wulf.report.kit.view import Columns, Section, View
+from wulf.report.search.building import TOGETHER, building_sections, not_built
 from wulf.report.search.preflight import change, preflight_sections, settings_lines
 from wulf.search.space import configuration_text
 
@@ -31,13 +32,15 @@ def search_view(result: Object) -> View:
         Section(f"Path to it, at size {_size(result, 'path')}", _path_lines(result), table=_path(result)),
         Section("Other baselines", table=_others(result)),
         Section("Two knobs together", _together(result)),
+        *building_sections(result),
         *preflight_sections(result.get("preflight")),
         Section("Failed", table=_failed(result)),
         Section("Settings of nodes", settings_lines(result.get("settings"))),
         Section("Cost of the search", _cost(result)),
     ]
     kept = [one for one in sections if one.lines or one.table]
-    return View(f"wulf search {result['name']}", headline(result), kept, notes=result["notes"], method=METHOD)
+    method = METHOD + (TOGETHER if result.get("joint") else "")
+    return View(f"wulf search {result['name']}", headline(result), kept, notes=result["notes"], method=method)
 
 
 def headline(result: Object) -> str:
@@ -167,6 +170,7 @@ def _together(result: Object) -> list[str]:
 
 def _failed(result: Object) -> Columns | None:
     rows = [[one["configuration"], one["verdict"], one["reason"]] for one in result["failed"]]
+    rows += not_built(result.get("builds", []))
     return Columns(["configuration", "verdict", "why"], rows, 3) if rows else None
 
 

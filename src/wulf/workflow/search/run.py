@@ -46,7 +46,7 @@ class Task:
     spec
         Over how many ranks a configuration runs; None: it is no MPI's program.
     mpi
-        Whose launcher starts ranks; None: it has none.
+        Whose launcher starts a configuration's ranks; None: it has none.
     about
         What was found before the first trial: held by the journal besides the plan, and part of the result.
     """
@@ -59,7 +59,7 @@ class Task:
     unit: str
     better: Literal["higher", "lower"]
     spec: Callable[[Trial], WorldSpec | None] = lambda _: None
-    mpi: Installed | None = None
+    mpi: Callable[[Trial], Installed | None] = lambda _: None
     files: Callable[[SearchOutcome], Mapping[str, str]] = lambda _: {}
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -161,7 +161,7 @@ def run_trial(apps: Applications, job: Job, task: Task, trial: Trial) -> Ran:
     """One run of a job over the ranks that its configuration wants."""
     from wulf.workflow.app.run import run_once
 
-    return run_once(apps, job, task.read, task.main, spec=task.spec(trial), mpi=task.mpi)
+    return run_once(apps, job, task.read, task.main, spec=task.spec(trial), mpi=task.mpi(trial))
 
 
 def expected_trials(plan: SearchPlan) -> int:
