@@ -134,7 +134,8 @@ class BuildRequest:
 def combinations(recipe: Recipe, box: Toolbox, parameters: Sequence[Knob]) -> Iterator[dict[str, Param]]:
     """Every build that the search may want: the defaults first, the last one changing fastest."""
     ours = [knob for knob in parameters if knob.name in recipe.places]
-    columns = [*(list(box[tool]) for tool in recipe.tools), *(_default_first(knob) for knob in ours)]
+    tools: list[list[Param]] = [[*box[tool]] for tool in recipe.tools]
+    columns = [*tools, *map(_default_first, ours)]
     names = [*recipe.tools, *(knob.name for knob in ours)]
     return (dict(zip(names, values, strict=True)) for values in product(*columns))
 

@@ -31,7 +31,7 @@ from wulf.core.errors import UsageError
 @click.option("--apply", is_flag=True, help="With --settings: change them [show what would be].")
 @click.option("--program", type=click.Path(path_type=Path), help="Path of xhpl or hpcc on the nodes [the one found].")
 @click.option("--source", metavar="DIR",
-              help="HPL's source on the first node: built with every MPI and compiler that is there, which are tried.")  # fmt: skip
+              help="HPL's source on the first node: every MPI and compiler there is tried.")  # fmt: skip
 @click.option("--compilers", metavar="NAME,…", help="With --source: gcc, clang-14.0.6, … [all that are there].")
 def hpl(**options: Any) -> int:
     """Find the best HPL.dat for these nodes: NB, P x Q, broadcast, look-ahead, factorisation, threads, BLAS.

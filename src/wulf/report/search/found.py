@@ -10,6 +10,7 @@ from wulf.core.units import show, show_interval
 from wulf.report.kit.view import Columns, Section, View
 from wulf.report.search.building import TOGETHER, building_sections, not_built
 from wulf.report.search.preflight import change, preflight_sections, settings_lines
+from wulf.report.search.worth import worth_columns, worth_line
 from wulf.search.space import configuration_text
 
 Object = Mapping[str, Any]
@@ -88,6 +89,7 @@ def _best_lines(result: Object) -> list[str]:
             f"{_value(confirmed['baseline'], result['unit'])}: {_gain(result['confirmation'])}, "
             f"{result['confirmation']['judgement']}."
         )
+    lines += worth_line(result)
     return lines + [f"written: {path}" for path in result["files"]]
 
 
@@ -124,7 +126,10 @@ def _path(result: Object) -> Columns | None:
         rows.append([changed, show(one["figure"]["value"], unit) if one["figure"]["value"] else "–",
                      "" if step is None else _gain(step), told,
                      "" if step is None else _gain({**one["total"], "speedup_low": None})])  # fmt: skip
-    return Columns(["change", result["figure"], "step, 95 %", "", "in all"], rows, 1)
+    heads = ["change", result["figure"], "step, 95 %", "", "in all"]
+    more, cells = worth_columns(result, result["path"])
+    whole = [[*row, *own] for row, own in zip(rows, cells, strict=True)]
+    return Columns([*heads, *more], whole, 1, tail=2 if more and result["machine"]["places"] else 0)
 
 
 def _path_lines(result: Object) -> list[str]:

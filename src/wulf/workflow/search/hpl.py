@@ -193,7 +193,7 @@ def hpl_task(asked: HplAsked) -> Prepare:
             return _task(apps, asked, programs, plan)
         n = asked.n or _filling(facts, apps, asked)
         effort = asked.effort
-        nodes = Nodes(apps, facts, programs)
+        nodes = HplNodes(apps, facts, programs)
         sizes = sizes_within(asked.nbs, _plan(nodes, asked, n, Choice()).sizes[0])  # what can't be is said now
         chosen = choose_blas(apps, asked.blas, programs.usual, sizes, seed=effort.seed, budget=effort.budget)
         left = None if effort.budget is None else max(effort.budget - chosen.seconds, 0.0)
@@ -209,7 +209,7 @@ def hpl_task(asked: HplAsked) -> Prepare:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class HplNodes:
     """What runs applications on them, their facts, and what they have of HPL."""
 
     apps: Applications
@@ -290,7 +290,7 @@ def _cores(apps: Applications, asked: HplAsked) -> int:
     return cores
 
 
-def _plan(nodes: Nodes, asked: HplAsked, n: int, chosen: Choice) -> SearchPlan:
+def _plan(nodes: HplNodes, asked: HplAsked, n: int, chosen: Choice) -> SearchPlan:
     """Sizes and space on these nodes.
 
     Raises

@@ -19,7 +19,9 @@ from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.measure.mpi.probes import folded
+from wulf.report.model.steps import worth_object
 from wulf.report.search.outcome import OUTCOME
+from wulf.report.search.worth import machine_of
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, SearchPlan
@@ -175,12 +177,14 @@ def expected_trials(plan: SearchPlan) -> int:
 
 def run_search(
     inventory: Inventory, prepare: Prepare, spec: WorldSpec, writer: RunWriter, *,
-    around: Around | None = None, watch: Watcher = UNWATCHED,
+    around: Around | None = None, machine: Mapping[str, Any] | None = None, watch: Watcher = UNWATCHED,
 ) -> Searched:  # fmt: skip
     """Search on these nodes, or go on where the run's journal ends.
 
     Parameters
     ----------
+    machine
+        Price and peaks that figures in flop/s are held against (`wulf.workflow.search.worth`).
     around
         Of a search that changes nodes: what does so, and undoes it before this returns or raises.
 
@@ -210,7 +214,8 @@ def run_search(
         except KeyboardInterrupt:
             writer.finish("interrupted", exit_code=INTERRUPTED)
             raise
-    return _finished(found, task, journal.about, writer, knobs)
+    about = dict(journal.about) if machine is None else {**journal.about, "machine": dict(machine)}
+    return _finished(found, task, about, writer, knobs)
 
 
 def _possible(task: Task, impossible: Collection[tuple[str, Param]]) -> Task:
@@ -228,6 +233,9 @@ def _finished(
         result["notes"] = [*result["notes"], *result["settings"]["notes"]]
     for name, text in task.files(found).items():
         result["files"].append(os.fspath(writer.write_text(name, text)))
+    for step in result["path"]:
+        if (spec := machine_of(result, step.get("figure"))) is not None:
+            step["worth"] = worth_object(spec)
     writer.write_json(RESULT, result)
     code = FINE if found.winner is not None else INCOMPLETE
     if knobs is not None and not knobs.undone:
