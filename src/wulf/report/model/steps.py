@@ -11,15 +11,21 @@ from wulf.report.kit.view import Columns
 from wulf.report.model.amounts import amount, gflops, machine_object, percent, place_words, standing_object
 
 
-def steps_table(steps: Sequence[tuple[str, MachineSpec]], currency: str) -> Columns:
-    """Every step with its rate; columns of what is known of none are left out."""
+def steps_table(steps: Sequence[tuple[str, MachineSpec]], currency: str, *, places: bool = True) -> Columns:
+    """Every step with its rate; columns of what is known of none are left out.
+
+    Parameters
+    ----------
+    places
+        Whether the rates are HPL's, of which Top500 lists are made.
+    """
     machines = [machine for _, machine in steps]
-    heads = ["step", "GFLOPS", *worth_heads(machines, currency)]
-    rows = [[name, gflops(one.rate.figure.value), *worth_cells(one, machines)] for name, one in steps]
-    return Columns(heads, rows, 1, tail=2)
+    heads = ["step", "GFLOPS", *worth_heads(machines, currency, places=places)]
+    rows = [[name, gflops(one.rate.figure.value), *worth_cells(one, machines, places=places)] for name, one in steps]
+    return Columns(heads, rows, 1, tail=2 if places else 0)
 
 
-def worth_heads(machines: Sequence[MachineSpec], currency: str, *, places: bool = True) -> list[str]:
+def worth_heads(machines: Sequence[MachineSpec], currency: str, *, places: bool) -> list[str]:
     """The heads of what `worth_cells` gives."""
     return [
         *(f"of {name}" for name in _peaks(machines)),
@@ -28,7 +34,7 @@ def worth_heads(machines: Sequence[MachineSpec], currency: str, *, places: bool 
     ]
 
 
-def worth_cells(one: MachineSpec, machines: Sequence[MachineSpec], *, places: bool = True) -> list[str]:
+def worth_cells(one: MachineSpec, machines: Sequence[MachineSpec], *, places: bool) -> list[str]:
     """Its share of each peak, its price, its place on the first list, and on the last one that it would have been on.
 
     Parameters
@@ -48,8 +54,10 @@ def worth_cells(one: MachineSpec, machines: Sequence[MachineSpec], *, places: bo
     return [*cells, place_words(found.standings[0]), on]
 
 
-def worth_object(one: MachineSpec) -> dict[str, Any]:
+def worth_object(one: MachineSpec, *, places: bool = True) -> dict[str, Any]:
     """For programs, in SI units."""
+    if not places:
+        return machine_object(one)
     found = history(one.rate.figure.interval())
     return {
         **machine_object(one), "first": standing_object(found.standings[0]),

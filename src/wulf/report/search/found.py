@@ -10,7 +10,7 @@ from wulf.core.units import show, show_interval
 from wulf.report.kit.view import Columns, Section, View
 from wulf.report.search.building import TOGETHER, building_sections, not_built
 from wulf.report.search.preflight import change, preflight_sections, settings_lines
-from wulf.report.search.worth import worth_columns, worth_line
+from wulf.report.search.worth import step_name, worth_line, worth_table
 from wulf.search.space import configuration_text
 
 Object = Mapping[str, Any]
@@ -31,6 +31,7 @@ def search_view(result: Object) -> View:
         Section("Best configuration", _best_lines(result)),
         Section("Fastest at the full size", table=_fastest(result)),
         Section(f"Path to it, at size {_size(result, 'path')}", _path_lines(result), table=_path(result)),
+        Section(f"What each step makes of the machine, at size {_size(result, 'path')}", table=worth_table(result)),
         Section("Other baselines", table=_others(result)),
         Section("Two knobs together", _together(result)),
         *building_sections(result),
@@ -120,16 +121,13 @@ def _path(result: Object) -> Columns | None:
         return None
     unit, rows = result["unit"], []
     for number, one in enumerate(result["path"]):
-        changed = configuration_text(one["changed"]) if number else next(iter(result["baselines"]))
+        changed = step_name(result, number)
         step = one.get("step")
         told = "" if step is None else _told(step)
         rows.append([changed, show(one["figure"]["value"], unit) if one["figure"]["value"] else "–",
                      "" if step is None else _gain(step), told,
                      "" if step is None else _gain({**one["total"], "speedup_low": None})])  # fmt: skip
-    heads = ["change", result["figure"], "step, 95 %", "", "in all"]
-    more, cells = worth_columns(result, result["path"])
-    whole = [[*row, *own] for row, own in zip(rows, cells, strict=True)]
-    return Columns([*heads, *more], whole, 1, tail=2 if more and result["machine"]["places"] else 0)
+    return Columns(["change", result["figure"], "step, 95 %", "", "in all"], rows, 1)
 
 
 def _path_lines(result: Object) -> list[str]:

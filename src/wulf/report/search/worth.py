@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from wulf.model.cost import MachineSpec, Sourced, from_interval
-from wulf.report.model.steps import worth_cells, worth_heads
+from wulf.report.kit.view import Columns
+from wulf.report.model.steps import steps_table, worth_cells, worth_heads
+from wulf.search.space import configuration_text
 
 Object = Mapping[str, Any]
 """As search.json has it."""
@@ -28,17 +30,16 @@ def _sourced(figure: Object, words: str, random: np.random.Generator) -> Sourced
     return Sourced(from_interval(figure["value"], figure["low"], figure["high"], random), words)
 
 
-def worth_columns(result: Object, steps: Sequence[Object]) -> tuple[list[str], list[list[str]]]:
-    """Heads, and a row for each step; empty where nothing is known of the machine."""
-    machines = [machine_of(result, step["figure"]) for step in steps]
-    there = [one for one in machines if one is not None]
-    if not there:
-        return [], [[] for _ in steps]
-    told = result["machine"]
-    heads = worth_heads(there, told["currency"], places=told["places"])
-    return heads, [
-        ["–"] * len(heads) if one is None else worth_cells(one, there, places=told["places"]) for one in machines
-    ]
+def step_name(result: Object, number: int) -> str:
+    """What a step of the path changed; the first one is where it begins."""
+    return configuration_text(result["path"][number]["changed"]) if number else str(next(iter(result["baselines"])))
+
+
+def worth_table(result: Object) -> Columns | None:
+    """Every step of the path that has a figure, as table 1 of the Kronos cluster; None where nothing is known."""
+    machines = [machine_of(result, step.get("figure")) for step in result["path"]]
+    steps = [(step_name(result, at), one) for at, one in enumerate(machines) if one is not None]
+    return steps_table(steps, result["machine"]["currency"], places=result["machine"]["places"]) if steps else None
 
 
 def worth_line(result: Object) -> list[str]:

@@ -67,8 +67,9 @@ def interact(history: History, start: Config, winner: Config) -> Generator[Trial
     plan, size = history.plan, history.plan.size_of(1)
     levels = _levels(history, start, winner, size)
     pairs = [_corners(history, winner, levels, names) for names in combinations(levels, 2)]
-    configs = list(dict.fromkeys(one for pair in pairs for corners in pair.slices for one in corners))
-    blocks = blocks_for(len(pairs), plan.blocks)
+    there = [one for one in pairs if one.slices]
+    configs = list(dict.fromkeys(one for pair in there for corners in pair.slices for one in corners))
+    blocks = blocks_for(len(there), plan.blocks)
     if not configs:
         return tuple(Interaction(one.names, _values(levels, one), None, None) for one in pairs)
     if not history.affords(len(configs) * blocks * history.predicted_seconds(size)):
@@ -76,7 +77,6 @@ def interact(history: History, start: Config, winner: Config) -> Generator[Trial
         history.notes.append(f"The budget does not reach for what {told} do together: nothing is said of it.")
         return ()
     ran = yield from run_blocks(history, JOINT, configs, size, blocks)
-    there = [one for one in pairs if one.slices]
     proven = proofs_of([_contrast(ran, one, SIGNS, plan.delta) for one in there])
     proofs = {one.names: proof for one, proof in zip(there, proven, strict=True)}
     return tuple(
@@ -93,12 +93,11 @@ def _levels(history: History, start: Config, winner: Config, size: float) -> Lev
         if knob.name not in history.plan.joint:
             continue
         changed = [(*winner[:at], value, *winner[at + 1 :]) for value in knob.values if value != winner[at]]
-        open_ones = [one for one in changed if space.fits(one) and not history.failed(one)]
-        if not open_ones:
-            continue
-        usual = [one for one in open_ones if one[at] == start[at]]
-        mean, _ = history.surrogate.predict(usual or open_ones, size)
-        found[knob.name] = (winner[at], (usual or open_ones)[int(np.argmin(mean))][at])
+        usual = [one for one in changed if one[at] == start[at]]
+        there = [one for one in changed if space.fits(one) and not history.failed(one)]
+        if thought := usual or there or changed:
+            mean, _ = history.surrogate.predict(thought, size)
+            found[knob.name] = (winner[at], thought[int(np.argmin(mean))][at])
     return found
 
 

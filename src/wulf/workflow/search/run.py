@@ -235,7 +235,7 @@ def _finished(
         result["files"].append(os.fspath(writer.write_text(name, text)))
     for step in result["path"]:
         if (spec := machine_of(result, step.get("figure"))) is not None:
-            step["worth"] = worth_object(spec)
+            step["worth"] = worth_object(spec, places=result["machine"]["places"])
     writer.write_json(RESULT, result)
     code = FINE if found.winner is not None else INCOMPLETE
     if knobs is not None and not knobs.undone:
