@@ -97,5 +97,5 @@ def _there(folder: Path, name: str) -> str | None:
 
 def _title(program: str, environment: Mapping[str, str] | None = None) -> str:
     """The first line of what a compiler, or a wrapper's, says of itself; empty where it can't be run."""
-    words = ["env", *(f"{name}={value}" for name, value in (environment or {}).items()), program, "--version"]
+    words = ["/usr/bin/env", *(f"{name}={value}" for name, value in (environment or {}).items()), program, "--version"]
     return output_of(*words).partition("\n")[0].strip()
