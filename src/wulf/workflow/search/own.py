@@ -14,7 +14,7 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.core.records import Param
 from wulf.search.own import Own
 from wulf.search.plan import SearchPlan
-from wulf.search.recipe import PROGRAM
+from wulf.search.recipe import PROGRAM, TOOLS
 from wulf.search.trial import Trial
 from wulf.store.run import Facts
 from wulf.workflow.search.building import Builds, build_all
@@ -35,14 +35,14 @@ class Effort:
 
 def own_plan(own: Own, effort: Effort, builds: Builds | None = None) -> SearchPlan:
     """The plan of a program's search: what is there is what is to be beaten."""
-    space = own.space()
-    joint: tuple[str, ...] = ()
-    if builds is not None:
+    if builds is None:
+        space = own.space()
+    else:
         space = replace(own, knobs=builds.without(own.knobs)).space(builds.knobs, builds.conditions)
-        joint = tuple(knob.name for knob in builds.knobs)
     return SearchPlan(
         space, own.sizes, own.power, {"default": space.default}, effort.seed, budget=effort.budget,
-        blocks=effort.blocks, delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats, joint=joint,
+        blocks=effort.blocks, delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats,
+        joint=() if builds is None else TOOLS,
     )  # fmt: skip
 
 

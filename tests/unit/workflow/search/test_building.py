@@ -233,6 +233,12 @@ def test_too_many_combinations_are_refused() -> None:
         build_all(Builders(solve), own.recipe, own.knobs)  # type: ignore[arg-type]
 
 
+def test_a_program_without_parameters_is_searched_over_its_tools_alone(searched: Any) -> None:
+    own = own_of({**OWN, "parameters": {}, "build": {**OWN["build"], "commands": ["{mpicc} s.c"]}}, {})
+    done = searched(own_task(own, EFFORT, WorldSpec(ranks=2)), Builders(solve))
+    assert done.result["winner"] == {"mpi": "mpich-4.0.2", "compiler": "clang-14.0.6"}
+
+
 def test_killed_it_goes_on_with_the_same_builds(searched: Any, tmp_path: Any) -> None:
     prepare, count = own_task(own_of(OWN, {}), EFFORT, WorldSpec(ranks=2)), iter(range(1000))
 
