@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Any, Literal, Protocol
 
 from wulf.apps.driver import Job
@@ -172,7 +173,9 @@ def expected_trials(plan: SearchPlan) -> int:
     looked = screened + sum(plan.rungs) + plan.repeats
     steps = min(8, len(plan.space.knobs))
     compared = 2 * plan.blocks + blocks_for(steps + 1, plan.blocks) * (steps + 3 + len(plan.baselines))
-    return looked + looked // plan.anchor_every + 1 + compared
+    together = sum(len(knob.values) > 1 for knob in plan.space.knobs if knob.name in plan.joint)
+    joint = 2**together * blocks_for(comb(together, 2), plan.blocks) if together > 1 else 0
+    return looked + looked // plan.anchor_every + 1 + compared + joint
 
 
 def run_search(
