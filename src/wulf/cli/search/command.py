@@ -119,7 +119,9 @@ def search_options(function: Any) -> Any:
 def own(file: Path, *, apply: bool, **options: Any) -> int:
     """Search the parameters of a program of your own: FILE names its command, figure and values to try.
 
-    Settings of the nodes that it names are changed for a run, as `wulf tune` does, and taken back after it.
+    With [build] in it the program is first built with every MPI, compiler and BLAS that its commands have a place for:
+    these are searched over as well. Settings of the nodes that it names are changed for a run, as `wulf tune` does, and
+    taken back after it.
     """
     from dataclasses import replace
 

@@ -91,13 +91,13 @@ class Builds:
         return excluding(failed, [one.values for one in self.made])
 
     def without(self, knobs: Sequence[Knob]) -> tuple[Knob, ...]:
-        """A program's own knobs less the values with which nothing can be built; a default of these gives way."""
+        """A program's own knobs less the values that can't be built; their defaults are the first build's."""
         return tuple(self._left(knob) if knob.name in self.recipe.places else knob for knob in knobs)
 
     def _left(self, knob: Knob) -> Knob:
         built = [one.values[knob.name] for one in self.made]
         values = tuple(value for value in knob.values if value in built)
-        return Knob(knob.name, values, knob.default if knob.default in values else built[0])
+        return Knob(knob.name, values, built[0])
 
     def program(self, values: Mapping[str, Param]) -> str:
         """The path of what was built with these. Raises UsageError where nothing was: with the compiler's words."""
@@ -155,7 +155,10 @@ def _built(apps: Applications, recipe: Recipe, box: Toolbox, values: Values) -> 
     why = lacking(recipe, box, values)
     if why:
         return Build(values, None, why)
-    asked = request_of(recipe, box, values)
+    try:
+        asked = request_of(recipe, box, values)
+    except ValueError as error:  # a parameter's value with a quotation mark
+        return Build(values, None, f"its commands can't be told apart into words: {error}")
     tree = Tree(
         recipe.source, asked.commands, recipe.product, asked.files, recipe.needs, asked.environment, asked.uses
     )  # fmt: skip
@@ -192,7 +195,8 @@ def _meant(knob: str, found: Sequence[Tool], words: Sequence[str]) -> dict[str, 
     there = ", ".join(tool.name for tool in found) or "none"
     for word in words or (None,):
         if not any(word is None or tool.is_meant_by(word) for tool in found):
-            raise UsageError(f"{knob} {word or ''} is not there on all nodes".replace("  ", " "), f"there is: {there}")
+            where = "the node that builds" if knob == COMPILER else "all nodes"
+            raise UsageError(f"no {knob}{f' {word}' if word else ''} is there on {where}", f"there is: {there}")
     return {tool.name: tool for tool in found if not words or any(map(tool.is_meant_by, words))}
 
 

@@ -186,6 +186,25 @@ def test_where_a_compiler_builds_nothing_it_is_no_value_and_another_is_the_defau
     assert done.result["winner"]["mpi"] == "mpich-4.0.2"
 
 
+def test_the_default_is_a_combination_that_can_be_built_also_of_parameters(searched: Any) -> None:
+    def refusing(fields: dict[str, Any]) -> str:
+        words = fields["commands"][0]
+        first = words[0].endswith("openmpi") and fields["environment"]["CC"].endswith("gcc")
+        return "k of 1 is not for these" if first and "-DK=1" in words else ""
+
+    done = searched(own_task(own_of(OWN, {}), EFFORT, WorldSpec(ranks=2)), Builders(solve, refusing))
+    assert done.result["baselines"]["default"] == {
+        "mpi": "openmpi-4.1.4", "compiler": "gcc-12.2.0", "blas": "atlas", "k": 3
+    }  # fmt: skip
+
+
+def test_a_value_that_makes_no_words_is_a_build_that_failed() -> None:
+    own = own_of({**OWN, "parameters": {"k": {"values": ["1", "it's"]}}}, {})
+    found = build_all(Builders(solve), own.recipe, own.knobs)  # type: ignore[arg-type]
+    assert {one.values["k"] for one in found.made} == {"1"}
+    assert all("No closing quotation" in one.reason for one in found.builds if one.values["k"] != "1")
+
+
 def test_where_nothing_can_be_built_that_is_said_with_the_first_ones_words(searched: Any) -> None:
     with pytest.raises(
         UsageError, match=r"s can't be built with mpi=openmpi-4.1.4 .*, nor with any other of 16: no mpi\.h"
@@ -205,9 +224,9 @@ def test_a_node_that_is_lost_while_it_builds_ends_the_search() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ({MPI: ("intel",)}, "mpi intel is not there on all nodes"),
-        ({COMPILER: ("gcc", "icx")}, "compiler icx is not there"),
-        ({BLAS: ("mkl",)}, "blas mkl is not there"),
+        ({MPI: ("intel",)}, "no mpi intel is there on all nodes"),
+        ({COMPILER: ("gcc", "icx")}, "no compiler icx is there on the node that builds"),
+        ({BLAS: ("mkl",)}, "no blas mkl is there on all nodes"),
     ],
 )
 def test_a_tool_that_is_not_there_is_said_with_those_that_are(wanted: dict[str, tuple[str, ...]], said: str) -> None:
