@@ -190,11 +190,12 @@ def plan() -> list[tuple[str, ClaimStep]]:
         (multiplicative, NOISES[0], heavy), (multiplicative, NOISES[0], drifting),
         (together, NOISES[0], steady), (nothing, NOISES[0], steady),
     ]  # fmt: skip
-    return [
+    found: list[tuple[str, ClaimStep]] = [
         (f"search, {truth.__name__}, {stream.name}, {noise:.0%}",
          partial(knobs, truth=truth, noise=noise, stream=stream))
         for truth, noise, stream in cases
-    ] + [
+    ]  # fmt: skip
+    return found + [
         (f"search, tools, {truth.__name__}, {noise:.0%}", partial(tools, truth=truth, noise=noise, stream=steady))
         for truth, noise in ((multiplicative, NOISES[0]), (multiplicative, NOISES[1]), (together, NOISES[0]))
-    ]  # fmt: skip
+    ]
