@@ -25,6 +25,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "addresses": {},
     "run": {"probe": "dgemm", "params": {"n": 16, "seconds": 0.001}},
     "blas_find": {},
+    "compiler_find": {"wrappers": ["cc"]},
     "file_digest": {"path": "/none"},
     "mpi_find": {},
     "mpi_progress": {},

@@ -23,7 +23,7 @@ from wulf.store.query import query
 from wulf.store.run import read_run
 from wulf.trace.manifest import read_manifest
 from wulf.tune.kept import read_kept
-from wulf.workflow.model import cost, networks
+from wulf.workflow.model import cost, networks, steps
 from wulf.workflow.model import farm as model_farm
 from wulf.workflow.model import power as cost_power
 from wulf.workflow.model import times as model_times
@@ -103,6 +103,7 @@ READERS: Mapping[str, tuple[Callable[[Path], object], bytes]] = {
         design_file.read_candidates,
         b'[[node]]\nname = "a"\nprice = 1\n[[network]]\nname = "b"\nprice = 3\n[work]\nparts = { parallel = 4 }\n',
     ),
+    "steps": (lambda path: steps.read_steps(path, None, {}), b"step,gflops,price\nbefore,10.6,\nafter,14.53,2490\n"),
     "power": (cost_power.read_log, b"# watts\n1764000000,215.5\n1764000001,216\n"),
     "times": (model_times.from_csv, b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n"),
     "farm": (model_farm.from_csv, b"workers,batch,seconds,units\nserial,,8,100\n1,1,8.1,100\n2,10,4.2,100\n"),

@@ -12,6 +12,7 @@ from wulf.agent.blas import find as blas
 from wulf.agent.changes.operations import OPERATIONS as CHANGES
 from wulf.agent.jobs.app import app_clear, app_counters, app_file, app_folder, app_outputs, app_run
 from wulf.agent.jobs.build_tree import file_digest, tree_build
+from wulf.agent.jobs.compilers import compiler_find
 from wulf.agent.jobs.find import app_find
 from wulf.agent.jobs.relay import relay, relayed
 from wulf.agent.machine import Machine
@@ -105,6 +106,7 @@ OPERATIONS: dict[str, Operation] = {
     "addresses": addresses,
     "run": run,
     "blas_find": blas.blas_find,
+    "compiler_find": compiler_find,
     "tree_build": tree_build,
     "file_digest": file_digest,
     "mpi_find": mpi_find,

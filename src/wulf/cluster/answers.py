@@ -229,9 +229,27 @@ class Libraries(TypedDict):
     also: list[str]
 
 
+class Compiler(TypedDict):
+    name: str
+    version: str
+    title: str
+    cc: str
+    cxx: str | None
+    fc: str | None
+    choose: dict[str, str]
+    wrappers: list[str]
+
+
+class Compilers(TypedDict):
+    compilers: list[Compiler]
+    usual: dict[str, str]
+
+
 class Built(TypedDict):
     path: str
     digest: str | None
+    kept: bool
+    seconds: float
 
 
 class Digest(TypedDict):
@@ -459,6 +477,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "settings": Settings,
         "addresses": Addresses,
         "blas_find": Libraries,
+        "compiler_find": Compilers,
         "tree_build": Built,
         "file_digest": Digest,
         "mpi_find": Mpis,

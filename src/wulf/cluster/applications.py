@@ -18,7 +18,7 @@ from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi.building import fetch, send
 from wulf.cluster.mpi.commands import Command, command
-from wulf.cluster.mpi.installed import TITLES, Installed, NodeView, agree, look, prefixes_of
+from wulf.cluster.mpi.installed import TITLES, Installed, NodeView, agree, in_common, look, prefixes_of
 from wulf.cluster.mpi.opening import check_machines, is_local, machines_of, site_of, starter_of
 from wulf.cluster.mpi.reach import check_reach
 from wulf.cluster.mpi.spec import WorldSpec, layout
@@ -156,6 +156,17 @@ class Applications:
                 "leave --mpi out, or name a program that was built for it with --program",
             )
         return chosen
+
+    def mpis(self, also: Sequence[str] = ()) -> tuple[Installed, ...]:
+        """The MPIs that all nodes have in common, the first node's own choice first.
+
+        Parameters
+        ----------
+        also
+            Words for MPIs: those that are paths are looked into, too.
+        """
+        views = look(self._agents, [prefix for word in also for prefix in prefixes_of(word)])
+        return in_common({node: view.mpis for node, view in views.items()})
 
     def alone(self, node: str, job: Job) -> dict[str, Any]:
         """Run a job once, on one node: the agent's answer, `counters` by node."""

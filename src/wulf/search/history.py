@@ -15,10 +15,10 @@ from wulf.search.trial import CUT, OK, Outcome, Trial
 Steps = Generator[Trial, Outcome, None]
 """A stage: it yields trials, and is sent what became of them."""
 
-ANCHOR, SCREEN, EXPLORE, PROMOTED, FINAL, CONFIRM, PATH = (
-    "anchor", "screening", "first rung", "second rung", "full size", "confirmation", "path",
+ANCHOR, SCREEN, EXPLORE, PROMOTED, FINAL, CONFIRM, PATH, JOINT = (
+    "anchor", "screening", "first rung", "second rung", "full size", "confirmation", "path", "interactions",
 )  # fmt: skip
-COMPARED = (CONFIRM, PATH)
+COMPARED = (CONFIRM, PATH, JOINT)
 """Stages of comparisons: each run counts within its block, and none tells which configuration is the best."""
 
 FIRST_CUT = 4.0

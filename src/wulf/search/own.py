@@ -24,11 +24,16 @@ environment = "OMP_NUM_THREADS"     # instead of a place in the command
 
 [settings]
 "net.somaxconn" = [4096, 1024]      # of the catalogue, what is there first: see docs/settings.md
+
+[build]                             # absent: the command is there; else {program} in it is what is built
+source = "/home/me/solve"           # a folder of the first node
+commands = ["{mpicc} -O3 -o solve solve.c {blas}"]
+product = "solve"
+mpi = ["openmpi"]                   # absent: every one found that the commands have a place for; so compiler, blas
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,10 +44,10 @@ from typing import Any
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, toml_of
 from wulf.core.records import Param
+from wulf.search.expression import Expression
+from wulf.search.places import filled, places_of
+from wulf.search.recipe import MPI, PLACES, PROGRAM, TOOLS, Recipe
 from wulf.search.space import Knob, Space, written
-
-PLACE = re.compile(r"\{([A-Za-z_][\w.]*)\}")
-"""A placeholder; what else stands in braces is left as it is."""
 
 MOST_VALUES = 1000
 SIZE = "size"
@@ -50,22 +55,26 @@ SIZE = "size"
 TOP = {
     "command": str, "figure": str, "unit": str, "better": str, "check": list, "timeout": (int, float), "chdir": str,
     "conditions": list, "environment": dict, "sizes": dict, "parameters": dict, "settings": dict, "ranks": int,
+    "build": dict,
 }  # fmt: skip
 PARAMETER = {
     "values": list, "from": (int, float), "to": (int, float), "step": (int, float), "times": (int, float),
     "default": object, "environment": str,
 }  # fmt: skip
 SIZES = {"name": str, "values": list, "power": (int, float)}
+BUILD = {"source": str, "commands": list, "product": str, **dict.fromkeys(TOOLS, list)}
 
 
 @dataclass(frozen=True)
 class Own:
-    """A program and its space, as the file has them.
+    """A program and what may be varied in it, as the file has them.
 
     Attributes
     ----------
     command
         Words with placeholders.
+    knobs, conditions
+        Of its space, but for the tools of its recipe, which the nodes know.
     variables
         Environment with placeholders: those of the file, and the parameters that go there.
     better
@@ -74,10 +83,13 @@ class Own:
         Which placeholder is the problem's size; (1,) and 0 where there is none.
     ranks
         Over so many, by an MPI; None: not an MPI's program.
+    recipe
+        What makes the program; None: it is there.
     """
 
     command: tuple[str, ...]
-    space: Space
+    knobs: tuple[Knob, ...]
+    conditions: tuple[str, ...]
     variables: Mapping[str, str]
     figure: str | None = None
     unit: str = "s"
@@ -89,15 +101,28 @@ class Own:
     sizes: tuple[float, ...] = (1.0,)
     power: float = 0.0
     ranks: int | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def settings(self) -> dict[str, tuple[Param, ...]]:
+        """Of its knobs those that are settings of nodes: name → values, what is there first."""
+        return {knob.name: knob.values for knob in self.knobs if knob.setting}
+
+    def space(self, tools: Sequence[Knob] = (), conditions: Sequence[str] = ()) -> Space:
+        """The space, with the tools that the nodes have, and what can't be built of them.
+
+        Raises
+        ------
+        UsageError
+            There is nothing to search, or a condition is none.
+        """
+        given: dict[str, Param] = {} if self.ranks is None else {"ranks": self.ranks}
+        return Space((*tools, *self.knobs), (*self.conditions, *conditions), given)
 
     def filled(self, values: Mapping[str, Param]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Command and environment with these values in their places."""
-        words = tuple(_fill(word, values) for word in self.command)
-        return words, {name: _fill(text, values) for name, text in self.variables.items()}
-
-
-def _fill(text: str, values: Mapping[str, Param]) -> str:
-    return PLACE.sub(lambda m: written(values[m[1]]) if m[1] in values else m[0], text)
+        words = tuple(filled(word, values) for word in self.command)
+        return words, {name: filled(text, values) for name, text in self.variables.items()}
 
 
 def read_own(path: Path, settings: Mapping[str, Any] | None = None) -> Own:
@@ -139,15 +164,57 @@ def own_of(found: Mapping[str, Any], catalogue: Mapping[str, Any]) -> Own:
         for name, given in found.get("parameters", {}).items()
         if "environment" in given
     }
-    given = {"ranks": found["ranks"]} if "ranks" in found else {}
     made = Own(
-        command, Space(tuple(knobs), _texts("conditions", found.get("conditions", [])), given),
+        command, tuple(knobs), _texts("conditions", found.get("conditions", [])),
         {**variables, **own_variables}, found.get("figure"), found.get("unit", "s"), better,
         _texts("check", found.get("check", [])), float(found.get("timeout", 600.0)), found.get("chdir"),
-        size_name, sizes, power, found.get("ranks"),
+        size_name, sizes, power, found.get("ranks"), _recipe(found.get("build")),
     )  # fmt: skip
+    if made.recipe is None:
+        made.space()  # what is wrong with it is said now
+    else:
+        _check_recipe(made, made.recipe)
     _check_places(made, found)
     return made
+
+
+def _recipe(given: Mapping[str, Any] | None) -> Recipe | None:
+    if given is None:
+        return None
+    _check_fields("build.", given, BUILD)
+    for name in ("source", "commands", "product"):
+        if not given.get(name):
+            raise UsageError(f"build.{name} is missing", "a recipe is source, commands and product: docs/search.md")
+    wanted = {tool: _texts(f"build.{tool}", given[tool]) for tool in TOOLS if tool in given}
+    recipe = Recipe(given["source"], _texts("build.commands", given["commands"]), given["product"], wanted=wanted)
+    for command in recipe.commands:
+        try:
+            shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"build.commands: {command!r}: {error}", "quote it as for a shell") from error
+    idle = [tool for tool in wanted if tool not in recipe.tools]
+    if idle:
+        raise UsageError(f"build.{idle[0]} has no place in the commands", f"write {_place_of(idle[0])} there")
+    return recipe
+
+
+def _place_of(tool: str) -> str:
+    return next(f"{{{place}}}" for place, tools in PLACES.items() if tools[0] == tool)
+
+
+def _check_recipe(own: Own, recipe: Recipe) -> None:
+    """What can be said of a recipe before the nodes are asked for their tools."""
+    if PROGRAM not in places_of(own.command):
+        raise UsageError(f"what is built has no place in the command: {' '.join(own.command)}", "write {program} there")
+    if MPI in recipe.tools and own.ranks is None:
+        raise UsageError("the recipe is an MPI program's, and ranks is missing", "ranks = 4")
+    names = {knob.name for knob in own.knobs}
+    for name in sorted(names & {*TOOLS, *PLACES, PROGRAM}):
+        raise UsageError(f"parameters.{name} is a name of what builds the program", "give it another name")
+    for name in sorted(recipe.places - names - PLACES.keys()):
+        raise UsageError(f"build.commands: {{{name}}} is neither a tool nor a parameter", ", ".join((*PLACES, *names)))
+    for text in own.conditions:
+        Expression(text, frozenset([*names, *recipe.tools, "ranks"]))
 
 
 def _check_fields(where: str, found: Mapping[str, Any], known: Mapping[str, Any]) -> None:
@@ -244,17 +311,17 @@ def _setting(name: str, values: Any, catalogue: Mapping[str, Any]) -> Knob:
 
 def _check_places(own: Own, found: Mapping[str, Any]) -> None:
     """Every parameter has a place, and every place that is named is a parameter's."""
-    texts = [*own.command, *(text for text in own.variables.values())]
-    places = {name for text in texts for name in PLACE.findall(text)}
-    names = {knob.name for knob in own.space.knobs if not knob.setting}
-    known = {*names, "ranks", *([own.size_name] if "sizes" in found else [])}
+    places = places_of((*own.command, *own.variables.values()))
+    names = {knob.name for knob in own.knobs if not knob.setting}
+    built = set() if own.recipe is None else own.recipe.places
+    known = {*names, "ranks", *([own.size_name] if "sizes" in found else []), *([PROGRAM] if own.recipe else [])}
     for name in sorted(places - known):
         close = get_close_matches(name, known, n=1)
         raise UsageError(
             f"command: {{{name}}} is no parameter",
             f"did you mean {{{close[0]}}}?" if close else f"add [parameters.{name}]",
         )
-    for name in sorted(names - places):
+    for name in sorted(names - places - built):
         raise UsageError(
             f"parameters.{name} has no place in the command", f'write {{{name}}} there, or environment = "NAME"'
         )

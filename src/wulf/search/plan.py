@@ -9,7 +9,7 @@ from typing import Any
 from wulf.core.errors import UsageError
 from wulf.search.space import Config, Knob, Space
 
-VERSION = 3
+VERSION = 4
 """Of the strategy: a journal of another can't be gone on with, for its steps would be others."""
 
 LEAST_BLOCKS = 6
@@ -42,6 +42,8 @@ class SearchPlan:
         What counts as no difference.
     budget
         Seconds; None: as many as it takes.
+    joint
+        Knobs of which is told whether what each does depends on the others.
     """
 
     space: Space
@@ -56,6 +58,7 @@ class SearchPlan:
     cut: float = 1.1
     delta: float = 0.01
     budget: float | None = None
+    joint: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.sizes or list(self.sizes) != sorted(set(self.sizes)) or self.sizes[0] <= 0:
@@ -96,7 +99,7 @@ def plan_object(plan: SearchPlan) -> dict[str, Any]:
         "sizes": list(plan.sizes), "power": plan.power, "seed": plan.seed,
         "baselines": {name: list(config) for name, config in plan.baselines.items()},
         "rungs": list(plan.rungs), "repeats": plan.repeats, "anchor_every": plan.anchor_every, "blocks": plan.blocks,
-        "cut": plan.cut, "delta": plan.delta, "budget": plan.budget,
+        "cut": plan.cut, "delta": plan.delta, "budget": plan.budget, "joint": list(plan.joint),
     }  # fmt: skip
 
 
@@ -118,5 +121,5 @@ def plan_of(found: Mapping[str, Any]) -> SearchPlan:
     own = ("power", "seed", "repeats", "anchor_every", "blocks", "cut", "delta", "budget")
     return SearchPlan(
         space, tuple(found["sizes"]), baselines={n: tuple(c) for n, c in found["baselines"].items()},
-        rungs=tuple(found["rungs"]), **{name: found[name] for name in own},
+        rungs=tuple(found["rungs"]), joint=tuple(found["joint"]), **{name: found[name] for name in own},
     )  # fmt: skip

@@ -18,6 +18,7 @@ from wulf.search.stages.claims import Proofs, blocks_for, prove
 from wulf.search.stages.comparing import Blocks, run_blocks
 from wulf.search.stages.drifting import AnchorDrift, drift_of
 from wulf.search.stages.halving import Pool, first_rung, last_rung, second_rung, tried
+from wulf.search.stages.joint import Interaction, interact
 from wulf.search.stages.path import Pair, likeliest_pair, way
 from wulf.search.trial import Outcome, Trial
 from wulf.stats.comparison import Comparison
@@ -37,6 +38,8 @@ class SearchOutcome:
         From the default to the winner; the two knobs that may do something only together; and the runs of both.
     proofs
         What these runs prove; None: there are none.
+    joint
+        Of every two of the plan's joint knobs, whether one depends on the other; empty: nothing is known.
     """
 
     history: History
@@ -48,6 +51,7 @@ class SearchOutcome:
     pair: Pair | None = None
     walked: Blocks | None = None
     proofs: Proofs | None = None
+    joint: tuple[Interaction, ...] = ()
     drift: AnchorDrift | None = None
 
 
@@ -67,6 +71,8 @@ def search(plan: SearchPlan) -> Search:
     if found.winner is not None:
         yield from _confirm(history, found)
         yield from _walk(history, found)
+        if plan.joint:
+            found.joint = yield from interact(history, plan.start, found.winner)
     found.drift = drift_of(history)
     _note(found)
     return found

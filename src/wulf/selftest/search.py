@@ -42,6 +42,9 @@ RUNS = 150
 
 COVERED, FALSE = 0.93, 0.05
 
+JOINT = ("grid", "copy", "idle0")
+"""Knobs that stand for MPI, compiler and BLAS: the program is the same with each, and they may depend on each other."""
+
 Truth = Callable[[Config, float], float]
 """Seconds of a configuration at a size."""
 
@@ -85,9 +88,11 @@ def measurer(truth: Truth, noise: float, stream: Stream, random: np.random.Gener
     return run
 
 
-def searched(truth: Truth, noise: float, stream: Stream, random: np.random.Generator, seed: int) -> SearchOutcome:
+def searched(
+    truth: Truth, noise: float, stream: Stream, random: np.random.Generator, seed: int, *, joint: tuple[str, ...] = ()
+) -> SearchOutcome:
     """The whole search, as `wulf search` conducts it."""
-    plan = SearchPlan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, rungs=RUNGS)
+    plan = SearchPlan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, rungs=RUNGS, joint=joint)
     return drive(plan, measurer(truth, noise, stream, random))
 
 
@@ -134,6 +139,49 @@ def _judged(found: SearchOutcome, truth: Truth) -> Counter[str]:
     return hits
 
 
+def tools(random: np.random.Generator, size: Size, truth: Truth, noise: float, stream: Stream) -> list[Claim]:
+    """Is one of what a program is built with said to depend on another where it does not, or not to where it does?"""
+    n, hits = max(3, size.surveys // SHARE), Counter[str]()
+    for number in range(n):
+        hits.update(_joint(searched(truth, noise, stream, random, number, joint=JOINT), truth))
+    pairs, real = max(1, hits["pairs"]), max(1, hits["real"])
+    of = f"{stream.name}, one run ±{noise:.0%}, {TOLD[truth]}"
+    claims = [
+        Claim(
+            "search: an interaction's interval covers it", of, hits["covered"] / pairs, pairs, COVERED, at_most=False
+        ),
+        Claim("search: two are said to depend on each other, and don't", of, hits["false"] / n, n, FALSE),
+    ]
+    if truth is together:
+        claims += [
+            Claim("search: two are said not to depend on each other, and do", of, hits["missed"] / real, real, FALSE),
+            Claim("search: two that depend on each other are told", of, hits["found"] / real, real, None),
+        ]
+    return claims
+
+
+def _joint(found: SearchOutcome, truth: Truth) -> Counter[str]:
+    """What a search claimed of every two of its joint knobs, held against the truth."""
+    hits, space, size = Counter[str](), found.history.plan.space, found.history.plan.size_of(1)
+    for one in found.joint:
+        if one.proof is None or found.winner is None:
+            continue
+        named, (a, b) = space.named(found.winner), one.names
+        costs = [truth(space.config({**named, a: x, b: y}), size) for x in one.values[0] for y in one.values[1]]
+        right, seen = costs[0] * costs[3] / costs[1] / costs[2], one.proof.comparison
+        depends = abs(log(right)) > log(1 + found.history.plan.delta)
+        if seen.low is None or seen.high is None:
+            continue
+        hits["pairs"] += 1
+        hits["covered"] += seen.low <= right * (1 + 1e-9) and right * (1 - 1e-9) <= seen.high
+        hits["idle"] += one.proof.proven and not depends
+        hits["real"] += depends
+        hits["found"] += one.proof.proven and depends
+        hits["missed"] += seen.judgement == "equivalent" and depends
+    hits["false"] = int(hits["idle"] > 0)
+    return hits
+
+
 def plan() -> list[tuple[str, ClaimStep]]:
     """The steps, with the words for the progress line."""
     steady, heavy, drifting = SYNTHETIC[0], SYNTHETIC[1], SYNTHETIC[-1]
@@ -142,8 +190,12 @@ def plan() -> list[tuple[str, ClaimStep]]:
         (multiplicative, NOISES[0], heavy), (multiplicative, NOISES[0], drifting),
         (together, NOISES[0], steady), (nothing, NOISES[0], steady),
     ]  # fmt: skip
-    return [
+    found: list[tuple[str, ClaimStep]] = [
         (f"search, {truth.__name__}, {stream.name}, {noise:.0%}",
          partial(knobs, truth=truth, noise=noise, stream=stream))
         for truth, noise, stream in cases
     ]  # fmt: skip
+    return found + [
+        (f"search, tools, {truth.__name__}, {noise:.0%}", partial(tools, truth=truth, noise=noise, stream=steady))
+        for truth, noise in ((multiplicative, NOISES[0]), (multiplicative, NOISES[1]), (together, NOISES[0]))
+    ]

@@ -88,7 +88,7 @@ def test_spaces_that_make_no_sense(knobs, conditions, said):
 
 def test_own_file_is_understood():
     own = own_of(GOOD, {})
-    assert [knob.values for knob in own.space.knobs] == [(32, 64, 128), (1, 4)]
+    assert [knob.values for knob in own.knobs] == [(32, 64, 128), (1, 4)]
     words, environment = own.filled({"block": 64, "threads": 4, "n": 1000})
     assert words == ("./solve", "--block", "64", "-n", "1000")
     assert environment == {"OMP_NUM_THREADS": "4"}

@@ -8,12 +8,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wulf.agent.mpi.files import digest_of, put
 from wulf.agent.processes import children
 from wulf.agent.session import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 WORDS = 12
 """Lines of a failed command's output that the error quotes."""
@@ -22,9 +26,19 @@ _SKIPPED = shutil.ignore_patterns(".git", ".hg", ".svn")
 
 
 def tree_build(  # noqa: PLR0917 - the fields of a request
-    source: Any, needs: Any, files: Any, commands: Any, product: Any, place: Any, timeout: Any
+    source: Any,
+    needs: Any,
+    files: Any,
+    commands: Any,
+    product: Any,
+    place: Any,
+    timeout: Any,
+    environment: Any = None,
+    uses: Any = (),
 ) -> dict[str, Any]:
     """{"op": "tree_build", "source": "/home/me/hpl-2.3", …}: the path of what was built, and its digest.
+
+    "kept": whether it was there from before; "seconds" that it took.
 
     Parameters
     ----------
@@ -38,6 +52,10 @@ def tree_build(  # noqa: PLR0917 - the fields of a request
         The file that they make.
     place
         A folder that the built program is kept in, named by tree and recipe.
+    environment
+        Variables of the commands.
+    uses
+        Paths of compilers and libraries: another one there since is another recipe.
 
     Raises
     ------
@@ -48,10 +66,14 @@ def tree_build(  # noqa: PLR0917 - the fields of a request
     missing = [name for name in needs if not (tree / name).exists()]
     if missing:
         raise Refused("bad-parameter", f"{tree} on this node has no {', no '.join(missing)}", "source")
-    target = Path(place, f"tree-{_key(tree, files, commands)}", Path(product).name)
-    if digest_of(target) is None:
-        _build(tree, target, files, commands, product, timeout)
-    return {"path": str(target), "digest": digest_of(target)}
+    variables = environment or {}
+    key = _key(tree, [files, commands, variables, [_version(path) for path in uses]])
+    target = Path(place, f"tree-{key}", Path(product).name)
+    kept = digest_of(target) is not None
+    start = time.monotonic()
+    if not kept:
+        _build(tree, target, files, commands, product, {**os.environ, **variables}, timeout)
+    return {"path": str(target), "digest": digest_of(target), "kept": kept, "seconds": time.monotonic() - start}
 
 
 def file_digest(path: Any) -> dict[str, Any]:
@@ -59,10 +81,10 @@ def file_digest(path: Any) -> dict[str, Any]:
     return {"digest": digest_of(Path(str(path)))}
 
 
-def _key(tree: Path, files: Any, commands: Any) -> str:
+def _key(tree: Path, recipe: Any) -> str:
     """Names a build: another recipe, or a tree that was changed since, gives another name."""
     newest = max((_changed(Path(folder, name)) for folder, _, names in os.walk(tree) for name in names), default=0)
-    words = json.dumps([str(tree.resolve()), newest, files, commands], sort_keys=True)
+    words = json.dumps([str(tree.resolve()), newest, recipe], sort_keys=True)
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
@@ -70,7 +92,18 @@ def _changed(path: Path) -> int:
     return path.lstat().st_mtime_ns
 
 
-def _build(tree: Path, target: Path, files: Any, commands: Any, product: str, timeout: float) -> None:  # noqa: PLR0917
+def _version(path: str) -> list[Any]:
+    """What tells a file from a later one of its name, which a package's update brings."""
+    try:
+        status = Path(path).stat()
+    except OSError:  # a name that is looked for in the PATH
+        return [path]
+    return [os.path.realpath(path), status.st_size, status.st_mtime_ns]
+
+
+def _build(  # noqa: PLR0917 - the fields of a request
+    tree: Path, target: Path, files: Any, commands: Any, product: str, environment: Mapping[str, str], timeout: float
+) -> None:
     above = target.parent.parent
     copy = None
     try:
@@ -80,7 +113,7 @@ def _build(tree: Path, target: Path, files: Any, commands: Any, product: str, ti
         for name, text in files.items():
             (copy / name).write_text(text.replace("@FOLDER@", str(copy)))
         for command in commands:
-            _run(command, copy, timeout)
+            _run(command, copy, environment, timeout)
         if not (copy / product).is_file():
             raise Refused("compile", f"{_words(commands[-1])} ended well in a copy of {tree}, but made no {product}")
         put(target, (copy / product).read_bytes())
@@ -91,9 +124,9 @@ def _build(tree: Path, target: Path, files: Any, commands: Any, product: str, ti
             shutil.rmtree(copy, ignore_errors=True)
 
 
-def _run(command: list[str], folder: Path, timeout: float) -> None:
+def _run(command: list[str], folder: Path, environment: Mapping[str, str], timeout: float) -> None:
     try:
-        done = children.run(command, folder=folder, timeout=timeout, joined=True)
+        done = children.run(command, folder=folder, environment=environment, timeout=timeout, joined=True)
     except FileNotFoundError as error:
         raise Refused("compile", f"there is no {command[0]} on this node") from error
     except subprocess.TimeoutExpired as error:

@@ -63,7 +63,7 @@ def make_file(mpicc: str, blas: str) -> str:
     return "".join(f"{name:<12} = {value}".rstrip() + "\n" for name, value in variables.items())
 
 
-def c_compiler(mpicxx: str) -> str:
-    """The C compiler beside an MPI's C++ compiler: mpicc.openmpi for mpicxx.openmpi."""
+def c_compiler(mpicxx: str, name: str = "mpicc") -> str:
+    """The C compiler, or another, beside an MPI's C++ compiler: mpicc.openmpi for mpicxx.openmpi."""
     path = PurePath(mpicxx)
-    return str(path.with_name(path.name.replace("mpicxx", "mpicc").replace("mpic++", "mpicc")))
+    return str(path.with_name(path.name.replace("mpicxx", name).replace("mpic++", name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ class Peak(click.ParamType[tuple[str, float]]):
     cls=Command,
     epilog="Examples: wulf cost --gflops 14.53 --price 2490 --watts 900 --peak 28.10; wulf cost last --price 2490; "
     "wulf cost --gflops 14.53 --before 10.6 --nodes 8 --price 2490; "
+    "wulf cost --steps examples/cost/kronos.csv --peak 28.10; "
     "wulf cost --candidates nodes.toml --energy-price 0.30 --years 4",
 )
 @click.argument("run", required=False, metavar="[RUN]", shell_complete=offers.runs)
@@ -79,6 +81,7 @@ class Peak(click.ParamType[tuple[str, float]]):
 @click.option("--use", type=Percent(), default="100%", show_default=True, help="Share of these in which it computes.")
 @click.option("--gain", type=Gain(), help="By which tuning made it faster: what that is worth in nodes and money.")
 @click.option("--before", type=Numbers(), metavar="GFLOPS", help="Instead: the rate before tuning.")
+@click.option("--steps", type=click.Path(path_type=Path), help="Instead of a rate: a CSV, step,gflops[,price] a line.")
 @click.option("--nodes", type=click.IntRange(min=1, max=10_000_000), help="Of the machine, for what a gain is worth.")
 @click.option("--candidates", type=click.Path(path_type=Path), help="A TOML of nodes that could be bought.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the intervals' draws.")
@@ -102,6 +105,8 @@ def command(
     Price and power for each GFLOPS, the share of each peak, a job's cost, and the place on every list since June 1993.
     Of RUN the rate, the power (where a meter was read) and the peaks are taken with their intervals.
 
+    With --steps it is one machine as it was tuned, step by step, and the last step is the machine.
+
     With --candidates, nodes that could be bought are held against each other: price × time, and energy over the years.
     """
     import numpy as np
@@ -121,7 +126,9 @@ def command(
 
 def _check(run: str | None, given: dict[str, Any]) -> None:
     """UsageError where options contradict each other."""
-    if (run is None) == (given["gflops"] is None):
+    if given["steps"] is not None and (run is not None or given["gflops"] is not None):
+        raise UsageError("--steps has the rate of each step", "leave RUN and --gflops out")
+    if given["steps"] is None and (run is None) == (given["gflops"] is None):
         raise UsageError("the rate comes from a run or from --gflops", "give RUN, or --gflops 14.53")
     if run is None and given["metric"]:
         raise UsageError("--metric chooses from a run", "name the run")
@@ -144,11 +151,16 @@ def _bill(
     from wulf.model.draws import known
     from wulf.model.top500 import history
     from wulf.report.model.cost import Bill, cost_object, cost_view
+    from wulf.workflow.model.steps import read_steps
 
-    machine = _machine(run, directory, given, random)
+    peaks = _peaks(run, directory, given, random)
+    steps = [] if given["steps"] is None else read_steps(given["steps"], given["price"], peaks)
+    machine = replace(steps[-1][1], watts=_watts(run, given, random)) if steps else _machine(run, peaks, given, random)
     job = None if given["job"] is None else (given["job"], job_cost(known(given["job"]), machine, tariff))
     worth = _worth(machine, given, random)
-    bill = Bill(machine, history(machine.rate.figure.interval()), currency, tariff, job, _notes(machine, run), worth)
+    bill = Bill(
+        machine, history(machine.rate.figure.interval()), currency, tariff, job, _notes(machine, run), worth, steps
+    )
     whole = None if html is None else cost_view(bill, whole=True)
     show_view(cost_view(bill), cost_object(bill), as_json=as_json, html=html, page=whole)
     return OK
@@ -177,27 +189,39 @@ def _worth(machine: MachineSpec, given: dict[str, Any], random: np.random.Genera
 
 
 def _machine(
-    run: Run | None, directory: Path | None, given: dict[str, Any], random: np.random.Generator
+    run: Run | None, peaks: dict[str, Sourced], given: dict[str, Any], random: np.random.Generator
 ) -> MachineSpec:
     """From the run and what is given; what is given counts."""
-    from wulf.model.cost import GIGA, MachineSpec, scaled
-    from wulf.model.draws import known
-    from wulf.workflow.model.cost import measured_peak, nodes_of, peaks_of, rate_of, watts_of
-    from wulf.workflow.model.power import watts_while
+    from wulf.model.cost import GIGA, MachineSpec
+    from wulf.workflow.model.cost import rate_of
 
     rate = _readings(given["gflops"], GIGA, "given", random) if run is None else rate_of(run, random, given["metric"])
-    watts = (
-        _readings(given["watts"], 1.0, given["meter"] or "given", random) if given["watts"] is not None
-        else watts_while(given["power_log"], run, random) if given["power_log"] is not None
-        else watts_of(run, random) if run is not None
-        else None
-    )  # fmt: skip
+    return MachineSpec(rate, given["price"], _watts(run, given, random), peaks)
+
+
+def _watts(run: Run | None, given: dict[str, Any], random: np.random.Generator) -> Sourced | None:
+    from wulf.workflow.model.cost import watts_of
+    from wulf.workflow.model.power import watts_while
+
+    if given["watts"] is not None:
+        return _readings(given["watts"], 1.0, given["meter"] or "given", random)
+    if given["power_log"] is not None:
+        return watts_while(given["power_log"], run, random)
+    return None if run is None else watts_of(run, random)
+
+
+def _peaks(
+    run: Run | None, directory: Path | None, given: dict[str, Any], random: np.random.Generator
+) -> dict[str, Sourced]:
+    from wulf.model.cost import GIGA, scaled
+    from wulf.model.draws import known
+    from wulf.workflow.model.cost import measured_peak, nodes_of, peaks_of
+
     peaks = {} if run is None else peaks_of(run, random)
     if given["peak_from"]:
         nodes = nodes_of(run) if run is not None else []
         peaks["measured peak"] = measured_peak(named_run(given["peak_from"], directory), nodes, random)
-    peaks |= {name: _given(scaled(known(value), GIGA)) for name, value in given["peaks"]}
-    return MachineSpec(rate, given["price"], watts, peaks)
+    return peaks | {name: _given(scaled(known(value), GIGA)) for name, value in given["peaks"]}
 
 
 def _given(figure: Any) -> Sourced:

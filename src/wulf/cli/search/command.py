@@ -14,8 +14,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.commands import Command, TableGroup
+from wulf.cli.model.cost import Peak
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, nodes_argument, terminable
+from wulf.cli.options import (
+    NumberIn,
+    Percent,
+    Seconds,
+    keep_resumed,
+    measuring,
+    named_run,
+    node_options,
+    nodes_argument,
+    terminable,
+)
 from wulf.cli.showing import echo, show_outcome
 from wulf.core.errors import OK, UsageError
 
@@ -86,6 +97,13 @@ def search_options(function: Any) -> Any:
         ),
         click.option("--timeout", type=Seconds(), help="Of one run: 60s, 5m [as the program's driver or file says]."),
         click.option("--budget", type=Seconds(), help="Seconds of runs in all: 30m, 4h [as many as it takes]."),
+        click.option("--price", type=NumberIn(min=0, min_open=True), help="Of the machine: the path has $/GFLOPS."),
+        click.option("--currency", default="$", show_default=True, help="What stands before a price."),
+        click.option(
+            "--peak", "peaks", type=Peak(), multiple=True, metavar="[NAME=]GFLOPS",
+            help="Of the machine, in all: the path has shares of it.",
+        ),
+        click.option("--peak-from", metavar="RUN", help="A run of `wulf node`: these nodes' measured peaks."),
         rank_options,
         node_options,
         nodes_argument,
@@ -101,7 +119,9 @@ def search_options(function: Any) -> Any:
 def own(file: Path, *, apply: bool, **options: Any) -> int:
     """Search the parameters of a program of your own: FILE names its command, figure and values to try.
 
-    Settings of the nodes that it names are changed for a run, as `wulf tune` does, and taken back after it.
+    With [build] in it the program is first built with every MPI, compiler and BLAS that its commands have a place for:
+    these are searched over as well. Settings of the nodes that it names are changed for a run, as `wulf tune` does, and
+    taken back after it.
     """
     from dataclasses import replace
 
@@ -110,14 +130,16 @@ def own(file: Path, *, apply: bool, **options: Any) -> int:
     from wulf.workflow.search.own import own_task
 
     found = read_own(file, catalogue())
+    if found.recipe is not None and options["mpi"] is not None:
+        found = replace(found, recipe=found.recipe.only(options["mpi"]))
     if options["timeout"] is not None:
         found = replace(found, timeout=options["timeout"])
     if found.ranks is None and any(options[name] is not None for name in ("ranks", "per_node", "mpi")):
         raise UsageError("--ranks, --per-node and --mpi are of MPI programs", f"write ranks = … into {file}")
     if found.ranks is not None and options["ranks"] is None:
         options["ranks"] = found.ranks
-    changes = Changes(found.space.settings, found.command, apply)
-    return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes)
+    changes = Changes(found.settings, found.command, apply)
+    return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes, found.unit)
 
 
 @dataclass(frozen=True)
@@ -146,7 +168,7 @@ def _show_plan(changes: Changes, options: dict[str, Any]) -> int:
 
     taken(options)
     as_json = options.pop("as_json")
-    for name in ("out", "seed", "quick", "delta", "blocks", "timeout", "budget"):
+    for name in ("out", "seed", "quick", "delta", "blocks", "timeout", "budget", *MACHINE):
         options.pop(name)
     with mpi_inventory(options) as inventory, progress_line() as line, terminable():
         plan = plan_of_settings(inventory, changes.settings, changes.command, watch=line)
@@ -161,7 +183,11 @@ def _show_plan(changes: Changes, options: dict[str, Any]) -> int:
     return OK
 
 
-def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes) -> int:
+MACHINE = ("price", "currency", "peaks", "peak_from")
+"""Options of what the machine is worth."""
+
+
+def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes, unit: str = "flop/s") -> int:
     """Search over the nodes that the options name; print, and keep as a run.
 
     Parameters
@@ -170,8 +196,11 @@ def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes)
         Given the effort and the ranks, what `run_search` prepares.
     changes
         Settings of nodes among what is searched: without `apply` they are shown, and nothing is run.
+    unit
+        Of the figure.
     """
     from wulf.workflow.search.run import run_search
+    from wulf.workflow.search.worth import machine_object
 
     if changes.settings and not changes.apply:
         return _show_plan(changes, options)
@@ -179,13 +208,20 @@ def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes)
     as_json, out = options.pop("as_json"), options.pop("out")
     options.pop("timeout")
     seed = options.pop("seed")
+    price, currency, peaks, peak_from = (options.pop(name) for name in MACHINE)
+    measured = None if peak_from is None else named_run(peak_from, None)
     effort = _effort(options, secrets.randbelow(2**31) if seed is None else seed)
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]
         spec: WorldSpec = launch(len(nodes)).spec
+        machine = machine_object(
+            unit, price, currency, peaks, None if measured is None else (measured, nodes), places=name == "hpl",
+            seed=effort.seed,
+        )  # fmt: skip
         made: Prepare = prepare(effort, spec)
         with measuring(f"search-{name}", out, effort.seed, argv=sys.argv[1:], nodes=nodes) as (writer, _, line):
-            done = run_search(inventory, made, spec, writer, around=_around(changes, writer, line), watch=line)
+            around = _around(changes, writer, line)
+            done = run_search(inventory, made, spec, writer, around=around, machine=machine, watch=line)
             path = writer.path
     return _show(done, path, as_json=as_json)
 

@@ -30,8 +30,13 @@ from wulf.core.errors import UsageError
               help="Settings of the nodes to try, what is there first: net.busy_poll=0:50.")  # fmt: skip
 @click.option("--apply", is_flag=True, help="With --settings: change them [show what would be].")
 @click.option("--program", type=click.Path(path_type=Path), help="Path of xhpl or hpcc on the nodes [the one found].")
+@click.option("--source", metavar="DIR",
+              help="HPL's source on the first node: every MPI and compiler there is tried.")  # fmt: skip
+@click.option("--compilers", metavar="NAME,…", help="With --source: gcc, clang-14.0.6, … [all that are there].")
 def hpl(**options: Any) -> int:
     """Find the best HPL.dat for these nodes: NB, P x Q, broadcast, look-ahead, factorisation, threads, BLAS.
+
+    With --source, MPI and compiler as well: xhpl is built once with each.
 
     Before the first solve, every BLAS library of the nodes multiplies matrices of HPL's shape on all cores: one that is
     proven to be slower than the fastest is left out, the others are searched over. --blas own leaves that out.
@@ -39,6 +44,7 @@ def hpl(**options: Any) -> int:
     It is to beat the HPL.dat that comes with HPL, and the ramble formula (NB 384, a grid near square), both at the same
     N. The winner's HPL.dat stands in the run's folder.
     """
+    from wulf.search.recipe import COMPILER, MPI
     from wulf.workflow.search.hpl import NBS, HplAsked, hpl_task
 
     hours = options.pop("hours")
@@ -47,10 +53,17 @@ def hpl(**options: Any) -> int:
     options["budget"] = options["budget"] if hours is None else hours * 3600
     changes = _changes(options.pop("settings"), apply=options.pop("apply"))
     blas, program = options.pop("blas"), options.pop("program")
+    source, compilers = options.pop("source"), options.pop("compilers")
+    if source is not None and program is not None:
+        raise UsageError("--program and --source both say which xhpl to run", "give one of them")
+    if source is None and compilers is not None:
+        raise UsageError("--compilers builds HPL, and its source is missing", "give --source DIR")
+    tools = {MPI: options["mpi"], COMPILER: compilers}
     own = {
         "n": options.pop("n"), "memory": options.pop("memory"), "nbs": options.pop("nbs") or NBS,
         "threads": options.pop("threads"), "timeout": options["timeout"],
         "blas": tuple(blas.split(",")) if blas else (), "program": None if program is None else str(program),
+        "source": source, "tools": {name: tuple(words.split(",")) for name, words in tools.items() if words},
         "environment": dict(map(_variable, options.pop("environment"))), "settings": changes.settings,
     }  # fmt: skip
     return searched("hpl", options, lambda effort, spec: hpl_task(HplAsked(spec, effort, **own)), changes)

@@ -172,10 +172,10 @@ def agree(views: Mapping[str, NodeView], wanted: str | None = None) -> Installed
         There is none: says which node has what.
     """
     offers = {node: [mpi for mpi in view.mpis if mpi.is_meant_by(wanted)] for node, view in views.items()}
+    shared = in_common(offers)
+    if shared:
+        return shared[0]
     nodes = list(offers)
-    for mpi in offers[nodes[0]]:
-        if all(any(_same(mpi, other) for other in offers[node]) for node in nodes):
-            return mpi
     without = [node for node in nodes if not offers[node]]
     if without:
         raise _missing(without, wanted, views)
@@ -183,6 +183,12 @@ def agree(views: Mapping[str, NodeView], wanted: str | None = None) -> Installed
         f"the nodes have different MPIs: {_inventory_of(offers)}",
         "ranks of one program need the same MPI everywhere: name nodes that have it, or install it on the others",
     )
+
+
+def in_common(offers: Mapping[str, Sequence[Installed]]) -> tuple[Installed, ...]:
+    """The MPIs that all nodes have with the same version at the same place, as the first one has them."""
+    first, *others = offers.values()
+    return tuple(mpi for mpi in first if all(any(_same(mpi, other) for other in there) for there in others))
 
 
 def _same(a: Installed, b: Installed) -> bool:

@@ -15,21 +15,28 @@ from wulf.model.cost import (
     GainWorth,
     JobCost,
     MachineSpec,
-    Sourced,
     Tariff,
     best_value,
-    interval_of,
 )
 from wulf.model.draws import Uncertain
 from wulf.model.records import RECORDS_IN, records
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
-from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.estimates import Interval
+from wulf.report.kit.view import Columns, Curve, Plot, Section, View
+from wulf.report.model.amounts import (
+    about,
+    amount,
+    figure_object,
+    gflops,
+    interval_words,
+    machine_object,
+    percent,
+    place_words,
+    standing_object,
+)
+from wulf.report.model.steps import steps_table, worth_object
 
 MOST_LISTS = 10
 """Lists that the terminal shows a line of; the page shows all."""
-
-PLACES = {"above": "ahead of no. 1", "off": "off the list"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class Bill:
         A job's seconds, and what it costs; None where none was asked for.
     worth
         What a gain by tuning is worth; None where none was named.
+    steps
+        The machine as it was tuned, step by step; the last one is the machine.
     """
 
     machine: MachineSpec
@@ -51,32 +60,33 @@ class Bill:
     job: tuple[float, JobCost] | None = None
     notes: Sequence[str] = ()
     worth: GainWorth | None = None
+    steps: Sequence[tuple[str, MachineSpec]] = ()
 
 
 def headline(bill: Bill) -> str:
     """`14.53 Gflop/s: $171/GFLOPS, 16.14 MFLOPS/W, 52 % of peak`."""
     found = [text for name, text, _, _ in figures(bill) if name in ("price", "power")]
-    found += [f"{_percent(share.value)} of {name}" for name, share in bill.machine.shares.items()]
-    rate = f"{_gflops(bill.machine.rate.figure.value)} GFLOPS"
+    found += [f"{percent(share.value)} of {name}" for name, share in bill.machine.shares.items()]
+    rate = f"{gflops(bill.machine.rate.figure.value)} GFLOPS"
     return f"{rate}: {', '.join(found)}" if found else rate
 
 
 def figures(bill: Bill) -> list[tuple[str, str, str, str]]:
     """Key, figure, interval, and what it is made of."""
     machine, money = bill.machine, bill.currency
-    rows = [("rate", f"{_gflops(machine.rate.figure.value)} GFLOPS", _range(machine.rate.figure, GIGA, 4),
+    rows = [("rate", f"{gflops(machine.rate.figure.value)} GFLOPS", interval_words(machine.rate.figure, GIGA, 4),
              machine.rate.source)]  # fmt: skip
     if (price := machine.price_per_rate) is not None:
-        text = f"{money}{_money(price.value * GIGA)}/GFLOPS"
-        rows.append(("price", text, _range(price, 1 / GIGA), f"price {money}{machine.price:,.6g}, given"))
+        text = f"{money}{amount(price.value * GIGA)}/GFLOPS"
+        rows.append(("price", text, interval_words(price, 1 / GIGA), f"price {money}{machine.price:,.6g}, given"))
     if machine.watts is not None and (power := machine.rate_per_watt) is not None:
         scale, unit = (GIGA, "GFLOPS/W") if power.value >= GIGA else (MEGA, "MFLOPS/W")
         watts = f"{machine.watts.figure.value:.4g} W, {machine.watts.source}"
-        rows.append(("power", f"{show_in(power.value, scale, 4)} {unit}", _range(power, scale, 4), watts))
+        rows.append(("power", f"{show_in(power.value, scale, 4)} {unit}", interval_words(power, scale, 4), watts))
     for name, share in machine.shares.items():
         peak = machine.peaks[name]
-        words = f"{name} {_gflops(peak.figure.value)} GFLOPS, {peak.source}"
-        rows.append(("share", _percent(share.value), _range(share, 0.01), words))
+        words = f"{name} {gflops(peak.figure.value)} GFLOPS, {peak.source}"
+        rows.append(("share", percent(share.value), interval_words(share, 0.01), words))
     return rows
 
 
@@ -84,6 +94,8 @@ def cost_view(bill: Bill, *, whole: bool = False) -> View:
     """The whole bill; `whole`: with every list."""
     table = Columns(["", "95 % interval", "of"], [row[1:] for row in figures(bill)], 3)
     sections = [Section("What it costs", table=table)]
+    if bill.steps:
+        sections.append(Section("Step by step", table=steps_table(bill.steps, bill.currency)))
     if bill.job is not None:
         sections.append(_job(bill, *bill.job))
     if bill.worth is not None:
@@ -102,34 +114,36 @@ def _job(bill: Bill, seconds: float, cost: JobCost) -> Section:
     money = bill.currency
     rows = []
     if cost.energy is not None:
-        rows.append(["energy", f"{cost.energy.value / KWH:.3g} kWh", _range(cost.energy, KWH)])
+        rows.append(["energy", f"{cost.energy.value / KWH:.3g} kWh", interval_words(cost.energy, KWH)])
     if cost.energy_price is not None:
-        rows.append(["energy's price", money + _money(cost.energy_price.value), _range(cost.energy_price, 1)])
+        rows.append(["energy's price", money + amount(cost.energy_price.value), interval_words(cost.energy_price, 1)])
     if cost.capital is not None:
-        rows.append(["share of the machine's price", money + _money(cost.capital.value), _range(cost.capital, 1)])
+        rows.append(
+            ["share of the machine's price", money + amount(cost.capital.value), interval_words(cost.capital, 1)]
+        )
     if cost.energy_price is not None and cost.capital is not None and cost.total is not None:
-        rows.append(["together", money + _money(cost.total.value), _range(cost.total, 1)])
+        rows.append(["together", money + amount(cost.total.value), interval_words(cost.total, 1)])
     lines = [] if rows else ["Give --watts and --energy-price, or --price and --years: nothing is known of it yet."]
     years = bill.tariff.years
-    small = [f"The machine is used for {years:g} years, {_percent(bill.tariff.use)} of the time."] if years else []
+    small = [f"The machine is used for {years:g} years, {percent(bill.tariff.use)} of the time."] if years else []
     return Section(f"A job of {show(seconds, 's')}", lines, Columns(["", "", "95 % interval"], rows), small=small)
 
 
 def _records(bill: Bill) -> Section:
     """What was paid for a GFLOPS by those who held the record, beside this machine's."""
     price = bill.machine.price_per_rate
-    own = [] if price is None else [(price.value * GIGA, ["this machine", _money(price.value * GIGA), "", "", ""])]
-    rows = [(one.price, [one.name, _money(one.price), str(one.year), one.precision, one.source]) for one in records()]
+    own = [] if price is None else [(price.value * GIGA, ["this machine", amount(price.value * GIGA), "", "", ""])]
+    rows = [(one.price, [one.name, amount(one.price), str(one.year), one.precision, one.source]) for one in records()]
     table = Columns(["", f"{bill.currency}/GFLOPS", "year", "HPL in", "by"], [row for _, row in sorted(rows + own)], 5)
     return Section("Beside records of price", table=table)
 
 
 def _gain(bill: Bill, worth: GainWorth) -> Section:
     nodes, money = worth.nodes, bill.currency
-    price = "" if worth.price is None else f", {money}{_money(worth.price.value)}"
+    price = "" if worth.price is None else f", {money}{amount(worth.price.value)}"
     count = f"{nodes.value:.2f} more nodes"
-    spread = f" ({_range(nodes, 1)})" if _range(nodes, 1) else ""
-    lines = [f"{_percent(worth.gain.value)} more of {worth.of:g} nodes is as much as {count}{spread}{price}."]
+    spread = f" ({interval_words(nodes, 1)})" if interval_words(nodes, 1) else ""
+    lines = [f"{percent(worth.gain.value)} more of {worth.of:g} nodes is as much as {count}{spread}{price}."]
     small = ["As nodes share work without loss: `wulf design --gain` goes by your program's own times, and by steps."]
     return Section("What tuning is worth", lines, small=small)
 
@@ -155,7 +169,7 @@ def _published(found: History) -> list[str]:
     both = [(one, one.by_law) for one in found.standings if one.by_law is not None]
     if not both:
         return []
-    told = ", ".join(f"{one.best} in {one.list.title} ({_place(law)} by the law)" for one, law in both)
+    told = ", ".join(f"{one.best} in {one.list.title} ({about(law)} by the law)" for one, law in both)
     return [
         f"Published: no. {told}. They differ as the law knows no. 1 and no. {LAST_PLACE} alone, and systems "
         "between them don't keep to it: its range says how far off it is."
@@ -163,7 +177,7 @@ def _published(found: History) -> list[str]:
 
 
 def _with_last(one: List) -> str:
-    return f"{one.title} (no. {LAST_PLACE}: {_gflops(one.last)} GFLOPS)"
+    return f"{one.title} (no. {LAST_PLACE}: {gflops(one.last)} GFLOPS)"
 
 
 def sentence(one: Standing) -> str:
@@ -177,25 +191,15 @@ def sentence(one: Standing) -> str:
     if one.published:
         return f"Would have been no. {one.best} in {one.list.title} (published: {one.published})"
     sure = f"no. {one.best} to {one.worst}" if one.sure else "on the list"
-    return f"Would have been about no. {_place(one.place)} in {one.list.title}; certainly {sure}{doubt}"
-
-
-def _place(place: Interval) -> str:
-    return f"{place.value:.0f} ({max(1, round(place.low))}–{round(place.high)})"
+    return f"Would have been about no. {about(one.place)} in {one.list.title}; certainly {sure}{doubt}"
 
 
 def _places(found: History, *, whole: bool) -> Columns:
     there = [one for one in found.standings if one.where != "off"]
     missed = [found.missed] if found.missed is not None else []
     shown = list(found.standings) if whole else [*_thinned(there, MOST_LISTS), *missed]
-    rows = [[one.list.title, _place_words(one), _gflops(one.list.first), _gflops(one.list.last)] for one in shown]
+    rows = [[one.list.title, place_words(one), gflops(one.list.first), gflops(one.list.last)] for one in shown]
     return Columns(["list", "place", "no. 1, GFLOPS", f"no. {LAST_PLACE}"], rows, 2)
-
-
-def _place_words(one: Standing) -> str:
-    if one.place is None or one.where != "on":
-        return PLACES[one.where]
-    return f"{one.best}, published" if one.published else f"about {_place(one.place)}"
 
 
 def _thinned(some: Sequence[Standing], most: int) -> list[Standing]:
@@ -222,24 +226,6 @@ def plot_of(bill: Bill) -> Plot:
     return Plot("cost-top500", curves, "list", "Rmax", "1", "flop/s", x_ticks=ticks, x_words=words)
 
 
-def _gflops(rate: float) -> str:
-    return show_in(rate, GIGA, 4)
-
-
-def _percent(ratio: float) -> str:
-    return f"{ratio * 100:.2g} %" if ratio < 0.9995 else f"{ratio * 100:.3g} %"
-
-
-def _money(amount: float) -> str:
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
-
-
-def _range(one: Uncertain, divisor: float, digits: int = 3) -> str:
-    """Its interval, in a unit; empty where it has none."""
-    found = interval_of(one)
-    return "" if found is None else f"{show_in(found.low, divisor, digits)}–{show_in(found.high, divisor, digits)}"
-
-
 def benefit_view(found: Sequence[Benefit], basis: str, tariff: Tariff, currency: str) -> View:
     """Candidates beside each other: what the same work costs on each."""
     best = best_value(found)
@@ -248,7 +234,7 @@ def benefit_view(found: Sequence[Benefit], basis: str, tariff: Tariff, currency:
     heads = ["candidate", "price", f"{currency}/GFLOPS", "MFLOPS/W", "time", "price × time", "with energy"]
     first = found[0].candidate.name
     lines = [f"Time, price × time and with energy are relative to {first}, by {basis}: less is better."]
-    years = f"{tariff.years:g} years, {_percent(tariff.use)} of the time" if tariff.years else ""
+    years = f"{tariff.years:g} years, {percent(tariff.use)} of the time" if tariff.years else ""
     small = [f"Energy: {years}, at {currency}{(tariff.joule or 0) * KWH:.3g}/kWh."] if tariff.joule and years else [
         "For the column with energy give --energy-price and --years, and each candidate its watts."
     ]  # fmt: skip
@@ -265,7 +251,7 @@ def _benefit_row(one: Benefit, currency: str) -> list[str]:
     return [
         one.candidate.name,
         "–" if machine.price is None else f"{currency}{machine.price:,.6g}",
-        "–" if per is None else _money(per.value * GIGA),
+        "–" if per is None else amount(per.value * GIGA),
         "–" if power is None else f"{show_in(power.value, MEGA, 4)}",
         *(_ratio(each) for each in (one.candidate.relative, one.cost, one.owned)),
     ]
@@ -274,7 +260,7 @@ def _benefit_row(one: Benefit, currency: str) -> list[str]:
 def _ratio(one: Uncertain | None) -> str:
     if one is None:
         return "–"
-    spread = _range(one, 1)
+    spread = interval_words(one, 1)
     return f"{one.value:.3g} ({spread})" if spread else f"{one.value:.3g}"
 
 
@@ -287,11 +273,11 @@ def benefit_object(found: Sequence[Benefit], basis: str) -> dict[str, Any]:
         "candidates": [
             {
                 "name": one.candidate.name,
-                **_machine_object(one.candidate.machine),
+                **machine_object(one.candidate.machine),
                 "rate_unit": "flop/s" if one.candidate.flops else "1/s",
-                "relative_time": _object(one.candidate.relative),
-                "relative_cost": _object(one.cost),
-                "relative_cost_with_energy": _object(one.owned),
+                "relative_time": figure_object(one.candidate.relative),
+                "relative_cost": figure_object(one.cost),
+                "relative_cost_with_energy": figure_object(one.owned),
             }
             for one in found
         ],
@@ -302,24 +288,25 @@ def cost_object(bill: Bill) -> dict[str, Any]:
     """For programs, in SI units: flop/s, W, J."""
     seconds, job = bill.job or (None, None)
     return {
-        **_machine_object(bill.machine),
+        **machine_object(bill.machine),
+        "steps": [{"step": name, **worth_object(machine)} for name, machine in bill.steps],
         "currency": bill.currency,
         "job": None
         if job is None
         else {
             "seconds": seconds,
-            "energy": _object(job.energy),
-            "energy_price": _object(job.energy_price),
-            "capital": _object(job.capital),
-            "total": _object(job.total),
+            "energy": figure_object(job.energy),
+            "energy_price": figure_object(job.energy_price),
+            "capital": figure_object(job.capital),
+            "total": figure_object(job.total),
         },
         "gain": None
         if bill.worth is None
         else {
-            "gain": _object(bill.worth.gain),
+            "gain": figure_object(bill.worth.gain),
             "of_nodes": bill.worth.of,
-            "nodes": _object(bill.worth.nodes),
-            "price": _object(bill.worth.price),
+            "nodes": figure_object(bill.worth.nodes),
+            "price": figure_object(bill.worth.price),
         },
         "records": [
             {
@@ -336,42 +323,7 @@ def cost_object(bill: Bill) -> dict[str, Any]:
             "led": bill.history.led and bill.history.led.list.name,
             "last_on": bill.history.on and bill.history.on.list.name,
             "first_missed": bill.history.missed and bill.history.missed.list.name,
-            "lists": [_standing_object(one) for one in bill.history.standings],
+            "lists": [standing_object(one) for one in bill.history.standings],
         },
         "notes": list(bill.notes),
     }
-
-
-def _machine_object(machine: MachineSpec) -> dict[str, Any]:
-    return {
-        "rate": _sourced(machine.rate),
-        "price": machine.price,
-        "watts": _sourced(machine.watts),
-        "price_per_flops": _object(machine.price_per_rate),
-        "flops_per_watt": _object(machine.rate_per_watt),
-        "peaks": {
-            name: {**(_sourced(peak) or {}), "share": _object(machine.shares[name])}
-            for name, peak in machine.peaks.items()
-        },
-    }
-
-
-def _standing_object(one: Standing) -> dict[str, Any]:
-    place = None if one.place is None else {"value": one.place.value, "low": one.place.low, "high": one.place.high}
-    return {
-        "list": one.list.name, "where": one.where, "sure": one.sure, "place": place, "best": one.best,
-        "worst": one.worst, "published": one.published or None,
-        "by_law": None if one.by_law is None else interval_object(one.by_law),
-        "n1": one.list.first, "n500": one.list.last,
-    }  # fmt: skip
-
-
-def _sourced(one: Sourced | None) -> dict[str, Any] | None:
-    return None if one is None else {**(_object(one.figure) or {}), "source": one.source}
-
-
-def _object(one: Uncertain | None) -> dict[str, float | None] | None:
-    if one is None:
-        return None
-    found = interval_of(one)
-    return {"value": one.value, "low": found.low if found else None, "high": found.high if found else None}

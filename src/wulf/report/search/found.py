@@ -8,7 +8,9 @@ from typing import Any
 from wulf.core.names import plural
 from wulf.core.units import show, show_interval
 from wulf.report.kit.view import Columns, Section, View
+from wulf.report.search.building import TOGETHER, building_sections, not_built
 from wulf.report.search.preflight import change, preflight_sections, settings_lines
+from wulf.report.search.worth import step_name, worth_line, worth_table
 from wulf.search.space import configuration_text
 
 Object = Mapping[str, Any]
@@ -29,15 +31,18 @@ def search_view(result: Object) -> View:
         Section("Best configuration", _best_lines(result)),
         Section("Fastest at the full size", table=_fastest(result)),
         Section(f"Path to it, at size {_size(result, 'path')}", _path_lines(result), table=_path(result)),
+        Section(f"What each step makes of the machine, at size {_size(result, 'path')}", table=worth_table(result)),
         Section("Other baselines", table=_others(result)),
         Section("Two knobs together", _together(result)),
+        *building_sections(result),
         *preflight_sections(result.get("preflight")),
         Section("Failed", table=_failed(result)),
         Section("Settings of nodes", settings_lines(result.get("settings"))),
         Section("Cost of the search", _cost(result)),
     ]
     kept = [one for one in sections if one.lines or one.table]
-    return View(f"wulf search {result['name']}", headline(result), kept, notes=result["notes"], method=METHOD)
+    method = METHOD + (TOGETHER if result.get("joint") else "")
+    return View(f"wulf search {result['name']}", headline(result), kept, notes=result["notes"], method=method)
 
 
 def headline(result: Object) -> str:
@@ -85,6 +90,7 @@ def _best_lines(result: Object) -> list[str]:
             f"{_value(confirmed['baseline'], result['unit'])}: {_gain(result['confirmation'])}, "
             f"{result['confirmation']['judgement']}."
         )
+    lines += worth_line(result)
     return lines + [f"written: {path}" for path in result["files"]]
 
 
@@ -115,7 +121,7 @@ def _path(result: Object) -> Columns | None:
         return None
     unit, rows = result["unit"], []
     for number, one in enumerate(result["path"]):
-        changed = configuration_text(one["changed"]) if number else next(iter(result["baselines"]))
+        changed = step_name(result, number)
         step = one.get("step")
         told = "" if step is None else _told(step)
         rows.append([changed, show(one["figure"]["value"], unit) if one["figure"]["value"] else "–",
@@ -167,6 +173,7 @@ def _together(result: Object) -> list[str]:
 
 def _failed(result: Object) -> Columns | None:
     rows = [[one["configuration"], one["verdict"], one["reason"]] for one in result["failed"]]
+    rows += not_built(result.get("builds", []))
     return Columns(["configuration", "verdict", "why"], rows, 3) if rows else None
 
 

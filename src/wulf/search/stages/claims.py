@@ -54,12 +54,17 @@ def prove(blocks: Blocks, path: Sequence[Config], pair: Pair | None, delta: floa
     compared = [blocks.compare(before, now, delta) for before, now in pairwise(path)]
     if pair is not None:
         compared.append(blocks.contrast(pair.corners, SIGNS, delta))
+    proofs = proofs_of(compared)
+    return Proofs(tuple(proofs[: len(path) - 1]), proofs[-1] if pair is not None else None)
+
+
+def proofs_of(compared: Sequence[Comparison]) -> list[Proof]:
+    """What comparisons prove, each beside all others."""
     corrected = holm([1.0 if one.p is None else one.p for one in compared])
-    proofs = [
+    return [
         Proof(one, None if one.p is None else p, _differs(one) and p <= ALPHA)
         for one, p in zip(compared, corrected, strict=True)
     ]
-    return Proofs(tuple(proofs[: len(path) - 1]), proofs[-1] if pair is not None else None)
 
 
 def _differs(one: Comparison) -> bool:

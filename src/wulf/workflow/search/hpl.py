@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,16 +11,19 @@ from wulf.apps import hpl
 from wulf.apps.driver import Job
 from wulf.apps.linpack.size import grids_of, size_for
 from wulf.cluster.applications import Applications, Executable, common_program
-from wulf.cluster.mpi import WorldSpec
+from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.core.errors import UsageError
 from wulf.core.params import with_defaults
 from wulf.core.records import Param
 from wulf.search.plan import SearchPlan
+from wulf.search.recipe import TOOLS, Recipe
 from wulf.search.space import Config, Knob, Space
 from wulf.search.strategy import SearchOutcome as SearchFound
 from wulf.search.trial import Trial
 from wulf.store.run import Facts
+from wulf.workflow.app.build import hpl_tree, linkable
 from wulf.workflow.app.hpl import memory_of
+from wulf.workflow.search.building import Builds, build_all
 from wulf.workflow.search.own import Effort
 from wulf.workflow.search.preflight import OWN, Choice, choose_blas
 from wulf.workflow.search.run import Prepare, Task, run_trial
@@ -58,6 +62,10 @@ class HplAsked:
         Variable → values to try: an MPI's runtime parameters.
     settings
         Of the nodes: name → values to try, what is there first.
+    source
+        HPL's source tree on the first node, built with every MPI and compiler; None: a program that is there.
+    tools
+        Tool → names or kinds that are tried, of those found.
     """
 
     spec: WorldSpec
@@ -71,6 +79,37 @@ class HplAsked:
     settings: Mapping[str, tuple[Param, ...]] = field(default_factory=dict)
     program: str | None = None
     timeout: float | None = None
+    source: str | None = None
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What is run: one program, or one for every combination of MPI and compiler, of which it is the first."""
+
+    usual: Executable
+    builds: Builds | None = None
+
+    def path(self, values: Mapping[str, Param]) -> str:
+        """The program of a configuration. Raises UsageError where it could not be built."""
+        return self.usual.path if self.builds is None else self.builds.program(values)
+
+    @property
+    def knobs(self) -> tuple[Knob, ...]:
+        """Of what they were built with."""
+        return () if self.builds is None else self.builds.knobs
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What can't be built."""
+        return () if self.builds is None else self.builds.conditions
+
+
+def hpl_recipe(source: str, blas: str, wanted: Mapping[str, tuple[str, ...]]) -> Recipe:
+    """xhpl of HPL's source tree, linked with one BLAS: any other is chosen for it when it runs."""
+    tree = hpl_tree(source, "{mpicc}", blas)
+    commands = tuple(map(shlex.join, tree.commands))
+    return Recipe(source, commands, tree.product, tree.files, tuple(tree.needs), wanted)
 
 
 def sizes_of(n: int) -> tuple[float, ...]:
@@ -79,11 +118,13 @@ def sizes_of(n: int) -> tuple[float, ...]:
     return (*(float(size) for size in found if size >= LEAST_SIZE), float(n))
 
 
-def hpl_space(cores: int, asked: HplAsked, chosen: Choice, least: float) -> Space:
+def hpl_space(cores: int, asked: HplAsked, programs: Programs, chosen: Choice, least: float) -> Space:
     """HPL's knobs on so many ranks, or ranks times threads.
 
     Parameters
     ----------
+    programs
+        Those that were built bring what they were built with as knobs.
     chosen
         What the preflight left to try; its block size is the one that anchors have.
     least
@@ -101,11 +142,11 @@ def hpl_space(cores: int, asked: HplAsked, chosen: Choice, least: float) -> Spac
         Knob("depth", (0, 1), 1), Knob("pfact", ("0", "1", "2"), "2"), Knob("rfact", ("0", "1", "2"), "1"),
         Knob("nbmin", (2, 4, 8), 4), Knob("swap", ("0", "1", "2"), "2"),
         Knob("threads", asked.threads, asked.threads[0]),
-        Knob("blas", blas, blas[0]),
+        Knob("blas", blas, blas[0]), *programs.knobs,
         *(Knob(name, values, values[0]) for name, values in asked.environment.items()),
         *(Knob(name, values, values[0], setting=name) for name, values in asked.settings.items()),
     ]  # fmt: skip
-    ties = ("cores % threads == 0", "cores // threads % p == 0")
+    ties = ("cores % threads == 0", "cores // threads % p == 0", *programs.conditions)
     return Space(tuple(knobs), ties, {"cores": cores})
 
 
@@ -147,23 +188,33 @@ def hpl_task(asked: HplAsked) -> Prepare:
     """What `run_search` prepares. With a budget and no N, a pilot run tells which N the budget has room for."""
 
     def prepare(apps: Applications, facts: Mapping[str, Facts], plan: SearchPlan | None) -> Task:
-        program = _program(apps, asked)
+        programs = _programs(apps, asked)
         if plan is not None:
-            return _task(apps, asked, program, plan)
+            return _task(apps, asked, programs, plan)
         n = asked.n or _filling(facts, apps, asked)
         effort = asked.effort
-        sizes = sizes_within(asked.nbs, _plan(apps, facts, asked, n, Choice()).sizes[0])  # what can't be is said now
-        chosen = choose_blas(apps, asked.blas, program, sizes, seed=effort.seed, budget=effort.budget)
+        nodes = HplNodes(apps, facts, programs)
+        sizes = sizes_within(asked.nbs, _plan(nodes, asked, n, Choice()).sizes[0])  # what can't be is said now
+        chosen = choose_blas(apps, asked.blas, programs.usual, sizes, seed=effort.seed, budget=effort.budget)
         left = None if effort.budget is None else max(effort.budget - chosen.seconds, 0.0)
         this = replace(asked, effort=replace(effort, budget=left))
-        task = _task(apps, this, program, _plan(apps, facts, this, n, chosen), chosen.about)
+        task = _task(apps, this, programs, _plan(nodes, this, n, chosen), chosen.about)
         if asked.n is None and left is not None:
             n = _affordable(apps, task, left)
             if n < task.plan.full:
-                task = _task(apps, this, program, _plan(apps, facts, this, n, chosen), chosen.about)
+                task = _task(apps, this, programs, _plan(nodes, this, n, chosen), chosen.about)
         return task
 
     return prepare
+
+
+@dataclass(frozen=True)
+class HplNodes:
+    """What runs applications on them, their facts, and what they have of HPL."""
+
+    apps: Applications
+    facts: Mapping[str, Facts]
+    programs: Programs
 
 
 def _filling(facts: Mapping[str, Facts], apps: Applications, asked: HplAsked) -> int:
@@ -177,15 +228,16 @@ def _filling(facts: Mapping[str, Facts], apps: Applications, asked: HplAsked) ->
 def _task(
     apps: Applications,
     asked: HplAsked,
-    program: Executable,
+    programs: Programs,
     plan: SearchPlan,
     preflight: Mapping[str, Any] | None = None,
 ) -> Task:
     space, cores = plan.space, _cores(apps, asked)
 
     def job(trial: Trial) -> Job:
-        one = hpl.job(program.path, params_of(space, trial, cores), ranks(trial))
-        variables = {name: str(space.named(trial.config)[name]) for name in asked.environment}
+        values = space.named(trial.config)
+        one = hpl.job(programs.path(values), params_of(space, trial, cores), ranks(trial))
+        variables = {name: str(values[name]) for name in asked.environment}
         return replace(one, environment={**one.environment, **variables}, timeout=asked.timeout or one.timeout)
 
     def ranks(trial: Trial) -> int:
@@ -201,9 +253,14 @@ def _task(
         best = Trial(0, "", found.winner, plan.full)
         return {HPL_DAT: hpl.dat_of(params_of(space, best, cores), ranks(best)).text()}
 
-    mpi = apps.mpi_for(program, asked.spec)
-    about = {"preflight": preflight} if preflight else {}
-    return Task("hpl", plan, job, hpl.read, hpl.FIGURE, "flop/s", "higher", spec, mpi, files, about)
+    builds, about = programs.builds, {"preflight": preflight} if preflight else {}
+    usual = apps.mpi_for(programs.usual, asked.spec) if builds is None else None
+
+    def mpi(trial: Trial) -> Installed | None:
+        return usual if builds is None else builds.mpi(space.named(trial.config))
+
+    built = {} if builds is None else {"builds": builds.about()}
+    return Task("hpl", plan, job, hpl.read, hpl.FIGURE, "flop/s", "higher", spec, mpi, files, {**about, **built})
 
 
 def _affordable(apps: Applications, task: Task, budget: float) -> int:
@@ -213,9 +270,13 @@ def _affordable(apps: Applications, task: Task, budget: float) -> int:
     return int(task.plan.full) if not ran.value else size_within(budget, ran.value, FULL_RUNS)
 
 
-def _program(apps: Applications, asked: HplAsked) -> Executable:
-    names = (asked.program,) if asked.program else hpl.PROGRAMS
-    return common_program(apps.find(names), names, "HPL")
+def _programs(apps: Applications, asked: HplAsked) -> Programs:
+    builds = None
+    if asked.source is not None:
+        builds = build_all(apps, hpl_recipe(asked.source, linkable(apps, apps.nodes[0]), asked.tools))
+    one = asked.program if builds is None else builds.made[0].path
+    names = (one,) if one else hpl.PROGRAMS
+    return Programs(common_program(apps.find(names), names, "HPL"), builds)
 
 
 def _cores(apps: Applications, asked: HplAsked) -> int:
@@ -229,7 +290,7 @@ def _cores(apps: Applications, asked: HplAsked) -> int:
     return cores
 
 
-def _plan(apps: Applications, facts: Mapping[str, Facts], asked: HplAsked, n: int, chosen: Choice) -> SearchPlan:
+def _plan(nodes: HplNodes, asked: HplAsked, n: int, chosen: Choice) -> SearchPlan:
     """Sizes and space on these nodes.
 
     Raises
@@ -237,12 +298,13 @@ def _plan(apps: Applications, facts: Mapping[str, Facts], asked: HplAsked, n: in
     UsageError
         N does not fit the nodes' memory.
     """
-    cores, memory, sizes = _cores(apps, asked), memory_of(facts, apps.nodes), sizes_of(n)
-    space = hpl_space(cores, asked, chosen, sizes[0])
+    apps, programs = nodes.apps, nodes.programs
+    cores, memory, sizes = _cores(apps, asked), memory_of(nodes.facts, apps.nodes), sizes_of(n)
+    space = hpl_space(cores, asked, programs, chosen, sizes[0])
     effort = asked.effort
     plan = SearchPlan(
         space, sizes, 3.0, baselines(space, cores), effort.seed, budget=effort.budget, blocks=effort.blocks,
-        delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats,
+        delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats, joint=TOOLS if programs.builds else (),
     )  # fmt: skip
     for config in plan.baselines.values():
         params = params_of(space, Trial(0, "", config, plan.full), cores)

@@ -10,6 +10,7 @@ from wulf.search.history import COMPARED
 from wulf.search.space import Config
 from wulf.search.stages.claims import Proof
 from wulf.search.stages.comparing import Blocks
+from wulf.search.stages.joint import Interaction
 from wulf.search.stages.path import changed_names
 from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, OK
@@ -39,7 +40,7 @@ def result_object(found: SearchOutcome, name: str, figure: str, unit: str, bette
         },
         "delta": plan.delta,
         "path": _path(found), "others": _others(found),
-        "together": _together(found),
+        "together": _together(found), "joint": [_interaction(one) for one in found.joint],
         "drift": None if found.drift is None else asdict(found.drift),
         "best": _best(found), "failed": _failed(found),
         "cost": _cost(found), "notes": history.notes, "files": [],
@@ -103,6 +104,15 @@ def _together(found: SearchOutcome) -> dict[str, Any] | None:
     if found.pair is None or found.proofs is None or found.proofs.pair is None:
         return None
     return {"names": list(found.pair.names), **_proof(found.proofs.pair)}
+
+
+def _interaction(one: Interaction) -> dict[str, Any]:
+    """Two of what the program was built with: what both are worth together, and the second one's other value alone."""
+    alone = [None, None] if one.alone is None else [_comparison(each) for each in one.alone]
+    return {
+        "names": list(one.names), "values": [list(each) for each in one.values], "alone": alone,
+        "together": None if one.proof is None else _proof(one.proof),
+    }  # fmt: skip
 
 
 def _others(found: SearchOutcome) -> list[dict[str, Any]]:

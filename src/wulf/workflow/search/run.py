@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Any, Literal, Protocol
 
 from wulf.apps.driver import Job
@@ -19,7 +20,9 @@ from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.measure.mpi.probes import folded
+from wulf.report.model.steps import worth_object
 from wulf.report.search.outcome import OUTCOME
+from wulf.report.search.worth import machine_of
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, SearchPlan
@@ -46,7 +49,7 @@ class Task:
     spec
         Over how many ranks a configuration runs; None: it is no MPI's program.
     mpi
-        Whose launcher starts ranks; None: it has none.
+        Whose launcher starts a configuration's ranks; None: it has none.
     about
         What was found before the first trial: held by the journal besides the plan, and part of the result.
     """
@@ -59,7 +62,7 @@ class Task:
     unit: str
     better: Literal["higher", "lower"]
     spec: Callable[[Trial], WorldSpec | None] = lambda _: None
-    mpi: Installed | None = None
+    mpi: Callable[[Trial], Installed | None] = lambda _: None
     files: Callable[[SearchOutcome], Mapping[str, str]] = lambda _: {}
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -161,7 +164,7 @@ def run_trial(apps: Applications, job: Job, task: Task, trial: Trial) -> Ran:
     """One run of a job over the ranks that its configuration wants."""
     from wulf.workflow.app.run import run_once
 
-    return run_once(apps, job, task.read, task.main, spec=task.spec(trial), mpi=task.mpi)
+    return run_once(apps, job, task.read, task.main, spec=task.spec(trial), mpi=task.mpi(trial))
 
 
 def expected_trials(plan: SearchPlan) -> int:
@@ -170,17 +173,21 @@ def expected_trials(plan: SearchPlan) -> int:
     looked = screened + sum(plan.rungs) + plan.repeats
     steps = min(8, len(plan.space.knobs))
     compared = 2 * plan.blocks + blocks_for(steps + 1, plan.blocks) * (steps + 3 + len(plan.baselines))
-    return looked + looked // plan.anchor_every + 1 + compared
+    together = sum(len(knob.values) > 1 for knob in plan.space.knobs if knob.name in plan.joint)
+    joint = 2**together * blocks_for(comb(together, 2), plan.blocks) if together > 1 else 0
+    return looked + looked // plan.anchor_every + 1 + compared + joint
 
 
 def run_search(
     inventory: Inventory, prepare: Prepare, spec: WorldSpec, writer: RunWriter, *,
-    around: Around | None = None, watch: Watcher = UNWATCHED,
+    around: Around | None = None, machine: Mapping[str, Any] | None = None, watch: Watcher = UNWATCHED,
 ) -> Searched:  # fmt: skip
     """Search on these nodes, or go on where the run's journal ends.
 
     Parameters
     ----------
+    machine
+        Price and peaks that figures in flop/s are held against (`wulf.workflow.search.worth`).
     around
         Of a search that changes nodes: what does so, and undoes it before this returns or raises.
 
@@ -210,7 +217,8 @@ def run_search(
         except KeyboardInterrupt:
             writer.finish("interrupted", exit_code=INTERRUPTED)
             raise
-    return _finished(found, task, journal.about, writer, knobs)
+    about = dict(journal.about) if machine is None else {**journal.about, "machine": dict(machine)}
+    return _finished(found, task, about, writer, knobs)
 
 
 def _possible(task: Task, impossible: Collection[tuple[str, Param]]) -> Task:
@@ -228,6 +236,9 @@ def _finished(
         result["notes"] = [*result["notes"], *result["settings"]["notes"]]
     for name, text in task.files(found).items():
         result["files"].append(os.fspath(writer.write_text(name, text)))
+    for step in result["path"]:
+        if (spec := machine_of(result, step.get("figure"))) is not None:
+            step["worth"] = worth_object(spec, places=result["machine"]["places"])
     writer.write_json(RESULT, result)
     code = FINE if found.winner is not None else INCOMPLETE
     if knobs is not None and not knobs.undone:

@@ -61,12 +61,29 @@ def test_a_program_is_built_in_a_copy_and_the_users_tree_is_left_alone(tree: Pat
 
 def test_it_is_built_once_for_each_recipe_and_anew_when_the_tree_changed(tree: Path) -> None:
     first = build(tree)
-    assert build(tree) == first
+    again = build(tree)
+    assert (first["kept"], again["kept"], again["path"]) == (False, True, first["path"])
     other = build(tree, files={"Make.wulf": hpl_make.make_file("/usr/bin/mpicc.mpich", "/opt/l/libblas.so.3")})
     os.utime(tree / "Makefile", (2e9, 2e9))
     changed = build(tree)
     assert len({first["path"], other["path"], changed["path"]}) == 3
     assert (tree.parent / "count").read_text().split() == ["once"] * 3
+
+
+def test_another_compiler_under_the_same_name_is_another_build(tree: Path, tmp_path: Path) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text("1")
+    first = build(tree, uses=[str(compiler), "found-in-the-path"])
+    assert build(tree, uses=[str(compiler), "found-in-the-path"])["kept"]
+    compiler.write_text("22")
+    assert build(tree, uses=[str(compiler), "found-in-the-path"])["path"] != first["path"]
+
+
+def test_commands_have_their_variables_and_those_of_the_node(tree: Path) -> None:
+    command = ["sh", "-c", 'test -n "$PATH" && echo "$OMPI_CC" > made']
+    found = build(tree, commands=[command], product="made", environment={"OMPI_CC": "clang"})
+    assert Path(found["path"]).read_text() == "clang\n"
+    assert build(tree, commands=[command], product="made", environment={"OMPI_CC": "gcc"})["path"] != found["path"]
 
 
 def test_a_folder_that_is_no_such_tree_is_refused_with_what_it_lacks(tree: Path) -> None:

@@ -50,6 +50,58 @@ def test_json_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "November 2025" in text
 
 
+STEPS = Path(__file__).parents[4] / "examples" / "cost" / "kronos.csv"
+
+
+def test_kronos_steps_have_share_price_and_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is published of its table 1; where no price was published there is none."""
+    found = json.loads(run(capsys, "--steps", STEPS, "--peak", "28.10", "--json"))
+    rows = [
+        (one["step"], one["price_per_flops"] and round(one["price_per_flops"]["value"] * 1e9),
+         round(one["peaks"]["peak"]["share"]["value"], 2),
+         one["first"]["best"], one["last"]["list"], one["last"]["best"])
+        for one in found["steps"]
+    ]  # fmt: skip
+    assert (rows[0][:3], rows[2][:3]) == (
+        ("over Fast Ethernet", None, 0.27), ("before its network was tuned", 195, 0.45)
+    )  # fmt: skip
+    assert rows[1] == ("before it was tuned", 235, 0.38, 24, "199711", 417)
+    assert rows[3] == ("tuned", 171, 0.52, 8, "199806", 431)
+    assert found["rate"]["value"] == pytest.approx(14.53e9)
+    text = run(capsys, "--steps", STEPS, "--peak", "28.10")
+    assert text.startswith("14.53 GFLOPS: $171/GFLOPS, 52 % of peak")
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("step,gflops\n", "has no step"),
+        ("gflops\n14\n", "column 'step' is missing"),
+        ("step,gflops\nfirst,0\n", "line 2: gflops is 0"),
+        ("step,gflops,price\nfirst,14,free\n", "price is 'free'"),
+        ("step,gflops,watts\nfirst,14,9\n", "column 'watts' is not known"),
+    ],
+)
+def test_a_table_of_steps_that_is_wrong_names_line_and_column(tmp_path: Path, table: str, said: str) -> None:
+    path = tmp_path / "steps.csv"
+    path.write_text(table)
+    with pytest.raises(UsageError) as error:
+        command.main(["--steps", str(path)], standalone_mode=False)
+    assert said in error.value.what
+
+
+def test_a_table_of_steps_has_the_rates_and_one_price_may_be_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "steps.csv"
+    path.write_text("step,gflops\nfirst,10\nsecond,20\n")
+    with pytest.raises(UsageError, match="--steps has the rate"):
+        command.main(["--steps", str(path), "--gflops", "14"], standalone_mode=False)
+    found = json.loads(run(capsys, "--steps", path, "--price", "1000", "--json"))["steps"]
+    assert [one["price_per_flops"]["value"] * 1e9 for one in found] == [pytest.approx(100), pytest.approx(50)]
+
+
 def test_kronos_gain_is_three_more_nodes(capsys: pytest.CaptureFixture[str]) -> None:
     """10.6 GFLOPS before the tuning, 14.53 after it, on eight nodes: "as much as three more nodes"."""
     words = ("--gflops", "14.53", "--price", "2490", "--before", "10.6", "--nodes", "8")

@@ -29,6 +29,10 @@ def run(*words):
         (("hpl", "--settings", "nic.mut=1:2"), "no setting 'nic.mut'"),
         (("hpl", "--blocks", "3"), "3 is not in the range"),
         (("hpl", "--memory", "1.5"), "1.5 is not in the range"),
+        (("hpl", "--program", "/x", "--source", "/s"), "both say which xhpl"),
+        (("hpl", "--compilers", "gcc"), "its source is missing"),
+        (("hpl", "--peak", "-1"), "not GFLOPS above 0"),
+        (("hpl", "--price", "0"), "0.0 is not in the range"),
         (("absent.toml", "n1"), "absent.toml can't be read"),
         (("other",), "No such command"),
     ],
@@ -44,6 +48,28 @@ def test_ranks_of_a_program_that_is_no_mpis(tmp_path):
     found = run(str(path), "--ranks", "2", "--launcher", "local", "--nodes", "n1")
     assert isinstance(found.exception, UsageError)
     assert "are of MPI programs" in found.exception.what
+
+
+def test_a_figure_that_is_no_rate_has_no_price(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text(OWN)
+    found = run(str(path), "--price", "100", "--launcher", "local", "--nodes", "n1").exception
+    assert "the figure is in s" in found.what
+
+
+@pytest.mark.parametrize(("words", "wanted"), [((), {}), (("--mpi", "mpich"), {"mpi": ("mpich",)})])
+def test_one_mpi_may_be_named_for_a_program_that_is_built(tmp_path, monkeypatch, words, wanted):
+    path, given = tmp_path / "my.toml", []
+    path.write_text(
+        'command = "{program}"\nranks = 2\n[build]\nsource = "/s"\ncommands = ["{mpicc} s.c"]\nproduct = "s"\n'
+    )
+    monkeypatch.setattr("wulf.workflow.search.own.own_task", lambda own, *_: given.append(own))
+    monkeypatch.setattr("wulf.workflow.search.run.run_search", lambda *_, **__: None)
+    monkeypatch.setattr("wulf.cli.search.command._show", lambda *_, **__: 0)
+    assert (
+        run(str(path), "--launcher", "local", "--nodes", "n1", "--out", str(tmp_path / "run"), *words).exception is None
+    )
+    assert given[0].recipe.wanted == wanted
 
 
 PLAN = {

@@ -8,21 +8,20 @@ from dataclasses import replace
 
 import pytest
 
+from tests.unit.workflow.search.standins import Apps, answer, xhpl, xhpl_at
 from wulf.apps.linpack import dat as hpl_dat
 from wulf.cluster.applications import Executable
-from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.report.search.found import headline, search_view
 from wulf.report.search.outcome import OUTCOME
 from wulf.search.own import own_of
 from wulf.search.trial import Outcome, Trial
-from wulf.store.run import RunWriter, read_run
-from wulf.workflow.search import run as module
+from wulf.store.run import read_run
 from wulf.workflow.search.hpl import HplAsked, hpl_task, size_within, sizes_of
 from wulf.workflow.search.own import Effort, own_task
 from wulf.workflow.search.preflight import choose_blas
-from wulf.workflow.search.run import cost_of, run_search
+from wulf.workflow.search.run import cost_of
 
 OWN = {
     "command": "/opt/solve {block} {threads} {n}",
@@ -37,12 +36,6 @@ OWN = {
     },
 }
 EFFORT = Effort(3, rungs=(12, 6, 3), repeats=0)
-
-
-def answer(seconds=1.0, stdout="", **more):
-    """As the agent answers app_run."""
-    base = {"status": 0, "signal": None, "timed_out": False, "stderr": "", "files": {}, "counters": {}}
-    return {**base, "seconds": seconds, "stdout": stdout, **more}
 
 
 def solve(job):
@@ -63,56 +56,6 @@ def solve(job):
         case (256, 4):
             return answer(status=None, signal="SIGSEGV")
     return answer(seconds, f"TIME: {seconds}\nPASSED\n")
-
-
-class Apps:
-    """Applications on nodes that are none."""
-
-    def __init__(self, program, nodes=("n1",), memory=1 << 30):
-        self.nodes, self.failed, self._program, self._memory = tuple(nodes), {}, program, memory
-        self.jobs = []
-
-    def say(self, _text):
-        pass
-
-    def ask(self, op, _patience, **_):
-        assert op == "facts"
-        return {node: {"facts": {"memory.total": {"value": self._memory}}} for node in self.nodes}
-
-    def find(self, names, _nodes=None):
-        return {
-            node: {name: [Executable(f"/usr/bin/{name}", "PATH", "openmpi")] for name in names} for node in self.nodes
-        }
-
-    def mpi_for(self, _program, _spec):
-        return object()
-
-    def alone(self, _node, job):
-        self.jobs.append(job)
-        return self._program(job)
-
-    def ranks(self, job, spec, _mpi):
-        self.jobs.append((job, spec))
-        return self._program(job)
-
-
-NODE = Inventory.from_nodeset("n1", launcher="null")
-
-
-@pytest.fixture
-def searched(monkeypatch, tmp_path):
-    """Runs a search over `Apps`; a second call goes on with the same run."""
-
-    def run(prepare, apps, resume=False, around=None):
-        @contextmanager
-        def opened(*_):
-            yield apps
-
-        monkeypatch.setattr(module, "open_applications", opened)
-        with RunWriter(tmp_path / "run", "search", {}, resume=resume) as writer:
-            return run_search(NODE, prepare, WorldSpec(), writer, around=around)
-
-    return run
 
 
 def test_a_program_that_misbehaves_in_every_way_is_searched_all_the_same(searched, tmp_path):
@@ -241,34 +184,6 @@ def test_what_no_node_can_have_is_never_tried_nor_after_a_kill(searched, tmp_pat
 def test_cost_is_time_or_the_time_that_work_takes():
     assert cost_of(2.0, 1000, 3, "lower") == 2.0
     assert cost_of(2.0, 1000, 3, "higher") == 5e8
-
-
-HPL_OUT = "WR11C2R4 {n} {nb} {p} {q} {t:.2f} {g:.4e}\n"
-
-
-def xhpl(job):
-    """HPL as far as the search sees it: fastest at NB 128 on a flat grid; its residual passes."""
-    return xhpl_at(job, 1.0)
-
-
-def xhpl_at(job, speed):
-    """The same on nodes of another speed."""
-    one = hpl_dat.parse(job.files["HPL.dat"]).configurations()[0]
-    rate = speed * 5e10 / (1 + 0.1 * abs(one.nb - 128) / 128 + 0.2 * (one.p > 1) + 50 / one.n)
-    work = 2 / 3 * one.n**3 + 1.5 * one.n**2
-    seconds = work / rate
-    line = (
-        f"{one.variant:<12}{one.n:12d}{one.nb:6d}{one.p:6d}{one.q:6d}{seconds:19.2f}{rate / 1e9:23.4e}\n"
-        "--------------------------------------------------------------------------------\n"
-        f"||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= {0.0034:17.8f} ...... PASSED\n"
-        "Finished      1 tests with the following results:\n"
-        "              1 tests completed and passed residual checks,\n"
-    )
-    head = (
-        "T/V                N    NB     P     Q               Time                 Gflops\n"
-        "--------------------------------------------------------------------------------\n"
-    )
-    return answer(seconds, head + line, files={"HPL.dat": job.files["HPL.dat"]})
 
 
 def test_hpl_search_writes_the_best_hpl_dat(searched, tmp_path):
