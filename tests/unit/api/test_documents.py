@@ -47,7 +47,9 @@ def test_what_the_page_begins_with_runs(place: Path, monkeypatch: pytest.MonkeyP
     wulf.Cluster("n[1-4]").survey(quick=True, out=place / "monday")
     names: dict[str, Any] = {}
     exec(BLOCKS[0], names)
-    assert names["friday"].state == "complete" and names["results"].headline == "No node and no link stands out."
+    assert names["friday"].state == "complete" and names["results"].headline.startswith(
+        "No node and no link stands out."
+    )
 
 
 def test_what_the_page_calls_is_there() -> None:
