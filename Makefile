@@ -107,7 +107,7 @@ bench: ## wulf beside its peers (ONLY=net for a part)
 	@$(SETUP) bench
 	@$(VENV)/python -m bench $(ONLY) $(ARGS)
 
-statistics: ## every statistical claim, simulated and in a lab: docs/statistics.md (ARGS=--quick)
+statistics: ## every statistical claim, simulated and in a lab: docs/explanation/statistics.md (ARGS=--quick)
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.selftest.statistics $(ARGS)
 

@@ -13,7 +13,7 @@ import pytest
 from wulf.cli.main import cli
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = ("tutorial.md", "cost.md", "design.md")
+PAGES = ("tutorials/tuned-cluster.md", "how-to/cost.md", "how-to/design.md")
 
 
 TYPED, NAMED = r"(?m)^ {4}(wulf .*)$", r"`(wulf [^`]+)`"
@@ -41,9 +41,9 @@ def resolved(words: list[str]) -> tuple[click.Command, click.Context, list[str]]
 
 
 def test_the_pages_hold_commands() -> None:
-    names = {line.split()[1] for page, line in lines(TYPED) if page == "tutorial.md"}
+    names = {line.split()[1] for page, line in lines(TYPED) if page == "tutorials/tuned-cluster.md"}
     assert {"survey", "audit", "tune", "node", "app", "search", "impact", "cost"} <= names
-    assert sum(page == "cost.md" for page, _ in lines(TYPED)) >= 4
+    assert sum(page == "how-to/cost.md" for page, _ in lines(TYPED)) >= 4
 
 
 @pytest.mark.parametrize(("page", "line"), list(lines(TYPED, NAMED)))
