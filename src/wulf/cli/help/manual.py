@@ -79,13 +79,13 @@ class Entry(NamedTuple):
 
 def entry(command: click.Command, context: click.Context) -> Entry:
     """A command's, with those of all below it; hidden ones are left out."""
-    title, _, examples = (command.epilog or "").partition(": ")
+    title, _, examples = (command.epilog or "").strip("\b\n ").partition(":")
     return Entry(
         context.command_path,
         command.get_short_help_str(limit=1000),
         " ".join(command.collect_usage_pieces(context)),
         re.split(r"\n\s*\n", cleandoc(command.help or "")),
-        (title, [f"wulf {one.removeprefix('wulf ')}" for one in examples.split("; wulf ") if one]),
+        (title, [one.strip() for one in re.split(r"; (?=wulf )|\n", examples) if one.strip()]),
         sections_of(command, context),
         [entry(found, own) for found, own in inside(command, context) if not found.hidden],
     )

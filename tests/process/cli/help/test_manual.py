@@ -39,8 +39,9 @@ def test_a_paragraph_that_must_not_be_wrapped_is_not() -> None:
     assert ".nf\nExample:\n  wulf lab up\n  wulf lab down\n.fi\n" in page
 
 
-def test_an_example_each_on_a_line_of_its_own() -> None:
-    two = click.Command("two", help="Two.", epilog="Examples: wulf two a; wulf two b")
+@pytest.mark.parametrize("epilog", ["Examples: wulf two a; wulf two b", "\b\nExamples:\n  wulf two a\n  wulf two b"])
+def test_an_example_each_on_a_line_of_its_own(epilog: str) -> None:
+    two = click.Command("two", help="Two.", epilog=epilog)
     page = manual.page(manual.entry(two, click.Context(two, info_name="two")))
     assert ".SH EXAMPLES\n.PP\n.B wulf two a\n.PP\n.B wulf two b\n" in page
 
