@@ -25,7 +25,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel docs clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -119,6 +119,10 @@ wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
 	@$(SETUP) wheel
 	@$(VENV)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
 	@ls dist/*.whl
+
+docs: ## the documentation as a site that searches offline, its links checked: build/site/index.html
+	@$(SETUP) docs
+	@$(VENV)/python tools/docs.py build
 
 clean: ## remove what was built
 	rm -rf build dist src/wulf/programs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Links of a site that is built: each leads to a file and an anchor that are there, and nothing is loaded from outside."""
+"""Links of a site that is built: each leads to a file and an anchor that are there, and nothing comes from outside."""
 
 from __future__ import annotations
 

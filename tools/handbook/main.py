@@ -9,7 +9,6 @@ from pathlib import Path
 
 from handbook import shown, site
 from handbook.pages import ROOT, PageError
-
 from wulf.core.errors import WulfError
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from handbook.pages import INDEX, Page
-
 from wulf.cli.commands import grouped
 from wulf.cli.help.manual import EXIT_STATUS, Entry, everything
 from wulf.core.names import markdown_cell as cell
@@ -101,7 +100,7 @@ def probes(described: Iterable[Mapping[str, Any]]) -> str:
     """The page of probes, from what they say of themselves."""
     lines = [
         "# Probes", "",
-        "What the programs on the nodes say of themselves (`--describe`). Options of commands, validation, and the names "
+        "What the programs on the nodes say of themselves (`--describe`). Options of commands, validation, and names "
         "of metrics and parameters in records are made of the same words. Units are SI base units; a default of – is "
         "chosen by the program, as the text says.", "",
     ]  # fmt: skip
@@ -170,8 +169,8 @@ def records() -> str:
     schema = record_schema()
     lines = [
         "# Records", "", f"{Record.__doc__} One is a line of a run's `records.jsonl`, and of what `--json` prints. "
-        "`wulf schema` prints the JSON schema, [record.schema.json](record.schema.json). Fields are added, never renamed; "
-        "those of a certain measurement stand beside these.", "",
+        "`wulf schema` prints its schema, [record.schema.json](record.schema.json). Fields are added, never renamed. "
+        "Those of a certain measurement stand beside these.", "",
         "| field | type | what |", "| --- | --- | --- |",
     ]  # fmt: skip
     for name, field in schema["properties"].items():

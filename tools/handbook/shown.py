@@ -84,7 +84,7 @@ def shortened(now: str, before: str) -> str:
 
 def shape(output: str) -> str:
     """The first line without its figures: what a measurement has in common with the next of its kind."""
-    return _FIGURE.sub("#", output.partition("\n")[0])
+    return _FIGURE.sub("#", output.lstrip().partition("\n")[0])
 
 
 @contextmanager
@@ -103,7 +103,10 @@ def reader() -> Iterator[Run]:
             "NO_COLOR": "1", "WULF_CONFIG": "", "WULF_LAB": f"docs-{os.getpid()}", "WULF_RATES": "rates.json",
         } | {kept: os.environ[kept] for kept in ("WULF_PROGRAMS", "WULF_SYSROOT") if kept in os.environ}  # fmt: skip
 
+        labs: list[str] = []
+
         def run(command: str) -> str:
+            labs.extend(re.findall(r"wulf lab up", command))
             done = subprocess.run(
                 ["bash", "-c", command], cwd=folder / "work", env=environment, capture_output=True, text=True,
                 check=False, timeout=1800,
@@ -115,4 +118,5 @@ def reader() -> Iterator[Run]:
         try:
             yield run
         finally:
-            subprocess.run([program, "lab", "down"], env=environment, capture_output=True, check=False, timeout=120)
+            if labs:
+                subprocess.run([program, "lab", "down"], env=environment, capture_output=True, check=False, timeout=120)

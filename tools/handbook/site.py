@@ -13,7 +13,6 @@ from pathlib import Path
 from handbook.links import faults
 from handbook.pages import MADE, ROOT, Item, Page, PageError, assets, contents, flat, linked, written
 from handbook.reference import LISTED, described, made
-
 from wulf.core.programs import unpacked
 
 CONFIG = "mkdocs.yml"

@@ -35,7 +35,7 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
-    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu"), ("dev",), tests=True),
+    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "docs"), ("dev",), tests=True),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
@@ -43,6 +43,7 @@ TARGETS = {
     "cross": Target(("build", "cross"), probes=False),
     "bench": Target(("build", "lab", "mpi", "bench")),
     "wheel": Target(("build",)),
+    "docs": Target(("build", "docs")),
 }
 NO_ROOT = "this account is not root and sudo asks for a password"
 NO_PACKAGE = "this system's package sources do not carry it, or the installation left it out"
