@@ -37,6 +37,8 @@ def build(folder: Path, root: Path = ROOT) -> list[str]:
     """
     pages = gathered([*written(root), *made(described())], root)
     tree = contents(pages)
+    for old in (PAGES, SITE):
+        shutil.rmtree(folder / old, ignore_errors=True)
     _stage(folder / PAGES, pages, root)
     config = configuration((root / CONFIG).read_text(encoding="utf-8"), tree)
     (folder / CONFIG).write_text(config, encoding="utf-8")
@@ -59,7 +61,6 @@ def gathered(pages: list[Page], root: Path = ROOT) -> list[Page]:
 
 
 def _stage(folder: Path, pages: list[Page], root: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
     files = {page.path: page.text.encode() for page in pages}
     files |= {name: (root / "docs" / name).read_bytes() for name in assets(root)}
     shim = unpacked(root, SHIM)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from handbook import shown
 from handbook.main import showing
-from handbook.pages import contents, flat, written
+from handbook.pages import Page, contents, flat, linked, written
 from handbook.reference import described, made
 from handbook.site import gathered
 
@@ -19,6 +19,11 @@ def test_every_page_is_listed_and_links_lead_somewhere() -> None:
     listed = {item.path for item in flat(contents(gathered([*written(), *made(described())])))}
     assert {"tutorials/first-survey.md", "reference/probes.md", "how-it-works/architecture.md"} <= listed
     assert {f"reference/commands/{name}.md" for name in listings()} <= listed
+
+
+@pytest.mark.parametrize("file", ["README.md", "examples/blocked_matmul/README.md"])
+def test_links_of_what_is_no_page_lead_somewhere(file: str) -> None:
+    linked([Page(file, (REPO / file).read_text("utf-8"), file)])
 
 
 def test_a_command_has_its_options_and_those_below_it() -> None:
