@@ -24,7 +24,8 @@ MADE = "<!-- made from the code -->"
 
 _CODE = r"(?P<code>^```.*?^```|(?:^ {4}[^\n]*\n)+|`(?:[^`\n]|\n(?!\n))*`)"
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)"
-_EITHER = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
+_MENTION = r"(?<![\w/])(?P<mention>docs/[\w/.-]+\.(?:md|json))"
+_ANY = re.compile(f"{_CODE}|{_LINK}|{_MENTION}", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^(?:## (?P<group>.+)|- \[(?P<title>[^\]]+)\]\((?P<to>[^)]+)\):? *(?P<about>.*(?:\n  .+)*))$", re.M)
 
 
@@ -68,7 +69,7 @@ def written(root: Path = ROOT) -> list[Page]:
 
 
 def linked(pages: list[Page], root: Path = ROOT) -> list[Page]:
-    """Pages whose links lead to other pages of the site; a file that is no page stays as its name.
+    """Pages whose links, and mentions of files of docs/, lead to pages of the site; what is no page stays as its name.
 
     Raises
     ------
@@ -87,22 +88,20 @@ def _followed(page: Page, places: Mapping[str, str], root: Path, wrong: list[str
     here = posixpath.dirname(page.source or f"docs/{page.path}")
 
     def led(found: re.Match[str]) -> str:
-        if found["code"] is not None or re.match(r"[a-z]+:|#", found["to"]):
+        if found["code"] is not None or re.match(r"[a-z]+:|#", found["to"] or ""):
             return found[0]
-        to, mark, anchor = found["to"].partition("#")
-        target = posixpath.normpath(posixpath.join(here, to))
-        if target in places:
-            path = posixpath.relpath(places[target], posixpath.dirname(page.path) or ".")
-        elif not (root / target).exists():
-            wrong.append(f"{page.source or page.path} links to {to}, which is not there")
-            return found[0]
-        elif not target.startswith("docs/"):
-            return f"`{target}`" if found["text"].strip("`") in (target, to) else f"{found['text']} (`{target}`)"
-        else:
-            path = posixpath.relpath(target.removeprefix("docs/"), posixpath.dirname(page.path) or ".")
-        return f"{found['image']}[{found['text']}]({path}{mark}{anchor})"
+        to, mark, anchor = (found["to"] or "").partition("#")
+        target = found["mention"] or posixpath.normpath(posixpath.join(here, to))
+        text = found["text"] or target.removeprefix("docs/")
+        if not (target in places or (root / target).exists()):
+            wrong.append(f"{page.source or page.path} links to {to or target}, which is not there")
+        if target not in places and not target.startswith("docs/"):
+            return f"`{target}`" if text.strip("`") in (target, to) else f"{text} (`{target}`)"
+        stands = places.get(target, target.removeprefix("docs/"))
+        path = posixpath.relpath(stands, posixpath.dirname(page.path) or ".")
+        return f"{found['image'] or ''}[{text}]({path}{mark}{anchor})"
 
-    return _EITHER.sub(led, page.text)
+    return _ANY.sub(led, page.text)
 
 
 def contents(pages: list[Page]) -> tuple[Item, ...]:

@@ -67,11 +67,13 @@ def _command(entry: Entry, level: int, told: dict[str, list[tuple[str, str]]]) -
     title, examples = entry.examples
     if examples:
         yield from (f"**{title}**", "", "```sh", *examples, "```", "")
-    as_above = [f"**{name}**" for name, rows in entry.options.items() if told.get(name) == rows]
-    for name, rows in entry.options.items():
-        if told.get(name) != rows:
-            yield from _options(name, rows)
-    told |= entry.options
+    options = {name: [row for row in rows if not row[0].endswith("--help")] for name, rows in entry.options.items()}
+    as_above = [f"**{name}**" for name, rows in options.items() if rows and told.get(name) == rows]
+    for name, rows in options.items():
+        if rows and told.get(name) != rows:
+            yield from (f"**{name}**", "")
+            yield from (line for term, text in rows for line in (f"`{term}`", f":   {_plain(text) or '–'}", ""))
+    told |= options
     if as_above:
         yield from (f"{', '.join(as_above)}: as above.", "")
     if entry.commands:
@@ -80,14 +82,6 @@ def _command(entry: Entry, level: int, told: dict[str, list[tuple[str, str]]]) -
         yield ""
     for one in entry.commands:
         yield from _command(one, level + 1, told)
-
-
-def _options(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    shown = [row for row in rows if not row[0].endswith("--help")]
-    if shown:
-        yield from (f"**{title}**", "")
-    for term, text in shown:
-        yield from (f"`{term}`", f":   {_plain(text) or '–'}", "")
 
 
 def _plain(text: str) -> str:

@@ -55,19 +55,23 @@ def test_contents_become_the_site_and_a_text_for_models() -> None:
 def test_links_lead_to_pages_of_the_site_wherever_both_stand(tmp_path: Path) -> None:
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "open.toml").write_text("")
-    text = "[a](../../ARCHITECTURE.md#why), `[b](c.md)`, [open.toml](../../bench/open.toml)\n\n    [d](e.md)\n\n[w](http://x)\n"
+    text = (
+        "[a](../../ARCHITECTURE.md#why), `[b](c.md)`, [open.toml](../../bench/open.toml): docs/how-to/page.md.\n\n"
+        "    [d](e.md), docs/e.md\n\n[w](http://x)\n"
+    )
     pages = [
         Page("how-to/page.md", text, "docs/how-to/page.md"), Page("how-it-works/architecture.md", "", "ARCHITECTURE.md")
     ]  # fmt: skip
     assert linked(pages, tmp_path)[0].text == (
-        "[a](../how-it-works/architecture.md#why), `[b](c.md)`, open.toml (`bench/open.toml`)\n\n"
-        "    [d](e.md)\n\n[w](http://x)\n"
+        "[a](../how-it-works/architecture.md#why), `[b](c.md)`, open.toml (`bench/open.toml`): "
+        "[how-to/page.md](page.md).\n\n    [d](e.md), docs/e.md\n\n[w](http://x)\n"
     )
 
 
-def test_a_link_that_leads_nowhere_is_an_error_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(PageError, match=r"docs/a\.md links to gone\.md, which is not there"):
-        linked([Page("a.md", "[x](gone.md)", "docs/a.md")], tmp_path)
+@pytest.mark.parametrize(("text", "named"), [("[x](gone.md)", "gone.md"), ("see docs/gone.md", "docs/gone.md")])
+def test_a_link_or_mention_that_leads_nowhere_is_an_error_that_names_it(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(PageError, match=f"docs/a.md links to {named}, which is not there"):
+        linked([Page("a.md", text, "docs/a.md")], tmp_path)
 
 
 def test_pages_from_the_code_are_listed_where_the_reference_has_a_place_for_them() -> None:
