@@ -25,7 +25,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel packages bundle source clean distclean
+.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel packages bundle source docs clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -107,7 +107,7 @@ bench: ## wulf beside its peers (ONLY=net for a part)
 	@$(SETUP) bench
 	@$(VENV)/python -m bench $(ONLY) $(ARGS)
 
-statistics: ## every statistical claim, simulated and in a lab: docs/statistics.md (ARGS=--quick)
+statistics: ## every statistical claim, simulated and in a lab: docs/explanation/statistics.md (ARGS=--quick)
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.selftest.statistics $(ARGS)
 
@@ -132,6 +132,10 @@ bundle: wheel ## wulf and all it depends on, for machines without a network (ONL
 source: ## the sources as one tar, with those of others that a build needs: what the recipe of Spack builds from
 	@$(SETUP) wheel
 	@$(PYTHON) tools/distribute.py source
+
+docs: ## the documentation as a site that searches offline, its links checked: build/site/index.html
+	@$(SETUP) docs
+	@$(VENV)/python tools/docs.py build
 
 clean: ## remove what was built
 	rm -rf build dist src/wulf/programs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

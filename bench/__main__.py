@@ -55,7 +55,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "imb", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
-PAGE = DOCS / "benchmarks.md"
+PAGE = DOCS / "explanation" / "benchmarks.md"
 
 BUSY = 0.25
 """Load a CPU above which the figures suffer."""
@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("parts", nargs="*", metavar="PART", choices=[*PARTS, []], help=f"of {known} [all]")
     parser.add_argument("--only", action="append", default=[], choices=PARTS, help="the same")
     parser.add_argument("--quick", action="store_true", help="two minutes: fewer comparisons, wider intervals")
-    parser.add_argument("--docs", action="store_true", help="measure nothing: rewrite docs/benchmarks.md")
+    parser.add_argument("--docs", action="store_true", help="measure nothing: rewrite docs/explanation/benchmarks.md")
     parser.add_argument("--seed", type=int, help="of the random order")
     return parser
 

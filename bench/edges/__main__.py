@@ -1,6 +1,6 @@
 """`python -m bench.edges`: cache edges and σ-peaks, on curves whose edges are known and on machines.
 
-Rewrites the tables of docs/cache-edges.md: the simulations, and what `--sweep` found on each machine that it ran on
+Rewrites the tables of docs/how-it-works/cache-edges.md: the simulations, and what `--sweep` found on each machine
 (results/MACHINE/edges.json). Each repetition sweeps `chase` and `cpu-rate` of wulf-node over the working set: sizes in
 random order, fresh memory a replicate.
 """
@@ -41,7 +41,7 @@ from wulf.report.selftest import markdown
 from wulf.stats.claims import Claim, missed
 from wulf.stats.curves.sigma_peak import Peak
 
-PAGE = DOCS / "cache-edges.md"
+PAGE = DOCS / "how-it-works" / "cache-edges.md"
 FILE = "edges.json"
 SEED = 20261121
 PER_OCTAVE = 3
@@ -65,7 +65,9 @@ FULL, QUICK = Effort(60, 10), Effort(10, 2)
 @told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 there is no wulf-node."""
-    parser = argparse.ArgumentParser(prog="python -m bench.edges", description="The tables of docs/cache-edges.md.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.edges", description="The tables of docs/how-it-works/cache-edges.md."
+    )
     parser.add_argument("--quick", action="store_true", help="few campaigns, and no page")
     parser.add_argument("--sweep", action="store_true", help="sweep this machine, keep it under results; no page")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of the sweep")

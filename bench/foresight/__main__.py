@@ -1,4 +1,6 @@
-"""`python -m bench.foresight [PROGRAM …]`: run times foretold in a lab, beside those that came; docs/foresight.md.
+"""`python -m bench.foresight [PROGRAM …]`: run times foretold in a lab, beside those that came.
+
+The page: docs/explanation/foresight.md.
 
 Five programs (bench/loops/foresight.cpp) and one of Debian's, phyml-mpi, are traced once at one setting of the lab's
 links; LogGP is measured there, too. Their times at three other settings are predicted from that alone: a link's delay
@@ -32,7 +34,7 @@ from wulf.apps import phyml
 from wulf.cluster.programs import find_program
 from wulf.model.network.figures import network_object
 
-PAGE = DOCS / "foresight.md"
+PAGE = DOCS / "explanation" / "foresight.md"
 
 PROGRAMS = ("ping-pong", "halo", "allreduce", "farm", "lu", phyml.NAME)
 

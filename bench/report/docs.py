@@ -1,4 +1,4 @@
-"""Puts the tables into docs/benchmarks.md, between its two marks."""
+"""Puts the tables into docs/explanation/benchmarks.md, between its two marks."""
 
 from __future__ import annotations
 

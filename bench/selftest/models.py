@@ -1,4 +1,4 @@
-"""`python -m bench.selftest.models`: Brown's figures, and the models' claims, simulated: docs/models.md."""
+"""`python -m bench.selftest.models`: Brown's figures, and the models' claims, simulated: docs/how-to/models.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wulf.report.selftest import markdown
 from wulf.selftest import loggp, models
 from wulf.stats.claims import Claim, Size, missed
 
-PAGE = DOCS / "models.md"
+PAGE = DOCS / "how-to" / "models.md"
 SEED = 20261121
 CAMPAIGNS = 1000
 QUICK = 100
@@ -34,7 +34,7 @@ WIDTH = 80
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 the page can't be written."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.selftest.models", description="The made part of docs/models.md."
+        prog="python -m bench.selftest.models", description="The made part of docs/how-to/models.md."
     )
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} campaigns a claim, and no page")
     quick = parser.parse_args(arguments).quick

@@ -1,4 +1,7 @@
-"""`python -m bench.selftest.statistics`: each statistical claim simulated, then tried in a lab: docs/statistics.md."""
+"""`python -m bench.selftest.statistics`: each statistical claim simulated, then tried in a lab.
+
+Rewrites docs/explanation/statistics.md.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from wulf.workflow.engine.measuring import measure
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.net.one_pair import PairProbe, Versus
 
-PAGE = DOCS / "statistics.md"
+PAGE = DOCS / "explanation" / "statistics.md"
 A_A, MOST_CHANGED = 100, 10
 RATES = (("200mbit", "150mbit", 0.75), ("200mbit", "190mbit", 0.95))
 """A link before and after, and the ratio of its throughput."""
@@ -49,7 +52,7 @@ class _Words(Unwatched):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 there is no lab."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.selftest.statistics", description="The claims of docs/statistics.md."
+        prog="python -m bench.selftest.statistics", description="The claims of docs/explanation/statistics.md."
     )
     parser.add_argument("--quick", action="store_true", help="fewer campaigns, ten A/A comparisons, and no page")
     quick = parser.parse_args(arguments).quick

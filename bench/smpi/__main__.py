@@ -1,4 +1,4 @@
-"""`python -m bench.smpi [PROGRAM …]`: SimGrid's SMPI as the other cluster; docs/smpi.md.
+"""`python -m bench.smpi [PROGRAM …]`: SimGrid's SMPI as the other cluster; docs/how-it-works/smpi.md.
 
 Small programs (bench/loops/smpi.c) run under SMPI on platform A, which writes time-independent traces. These are
 imported, and replayed on platform A and on others. Then SMPI runs the same programs there. Both are models: how far
@@ -32,7 +32,7 @@ from bench.smpi.simgrid import Smpi
 from wulf.cluster.programs import find_program
 from wulf.model.network.figures import nominal, scaled
 
-PAGE = DOCS / "smpi.md"
+PAGE = DOCS / "how-it-works" / "smpi.md"
 
 PROGRAMS = ("ping-pong", "halo", "allreduce", "farm", "lu", "transpose")
 SIZES = (8, 16, 64)

@@ -2,7 +2,7 @@
 
 Each TRACE is a list of files that `smpirun -replay` takes, or one file with the actions of all ranks: SimGrid's own
 examples lie in its `examples/smpi/replay*`. The platform is that of bench/data/smpi.toml without overheads, and all
-messages are eager: docs/replay-peers.md.
+messages are eager: docs/how-it-works/replay-peers.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""`python -m bench.trace.wild [NAME …]`: other tools' public traces fetched, imported and replayed; docs/trace-wild.md.
+"""`python -m bench.trace.wild [NAME …]`: other tools' public traces fetched, imported and replayed.
+
+The page: docs/how-it-works/trace-wild.md.
 
 bench/data/wild.toml lists them: where each lies in a public repository, at which commit, and as what it is read. From
 GitHub git fetches the named files alone; `--mirrors FOLDER` takes them from repositories that lie there, each as
@@ -37,7 +39,7 @@ from wulf.workflow.model.networks import find_network
 from wulf.workflow.trace.files import import_trace
 
 LIST = DATA / "wild.toml"
-PAGE = DOCS / "trace-wild.md"
+PAGE = DOCS / "how-it-works" / "trace-wild.md"
 
 BASELINE, CANDIDATE = "gbe", "25gbe"
 """Two networks that wulf brings along: on which all are replayed."""
@@ -152,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", type=Path, default=LIST, help="the list of traces [bench/data/wild.toml]")
     parser.add_argument("--mirrors", type=Path, metavar="FOLDER", help="repositories as OWNER+NAME/repo, not GitHub's")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was fetched and imported there")
-    parser.add_argument("--docs", action="store_true", help="rewrite docs/trace-wild.md")
+    parser.add_argument("--docs", action="store_true", help="rewrite docs/how-it-works/trace-wild.md")
     chosen = parser.parse_args(arguments)
     entries = _chosen(entries_of(chosen.list.read_text(encoding="utf-8")), chosen.names)
     with _folder(chosen.keep) as folder:

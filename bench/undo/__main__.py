@@ -1,7 +1,7 @@
 """`python -m bench.undo`: what is left changed when whoever changed settings is killed; wulf beside tuned.
 
 Every trial has a network, mounts and processes of its own, and changes settings of that network alone; all else of
-/proc/sys and /sys is read-only there. Rewrites the table of docs/undo.md.
+/proc/sys and /sys is read-only there. Rewrites the table of docs/how-it-works/undo.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bench.undo.cases import CASES, Seen
 from bench.undo.contenders import CONTENDERS
 from wulf.core.errors import OK
 
-PAGE = DOCS / "undo.md"
+PAGE = DOCS / "how-it-works" / "undo.md"
 TRIALS = 10
 PRIVATE = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 PATIENCE_S = 120
@@ -31,7 +31,7 @@ PATIENCE_S = 120
 @told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 the page is written, 2 a contender could not be run."""
-    parser = argparse.ArgumentParser(prog="python -m bench.undo", description="The table of docs/undo.md.")
+    parser = argparse.ArgumentParser(prog="python -m bench.undo", description="The table of docs/how-it-works/undo.md.")
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each case")
     parser.add_argument("--tuned", default="tuned", help="command that starts tuned")
     parser.add_argument("--print", action="store_true", help="the table, and no page")

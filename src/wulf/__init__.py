@@ -6,7 +6,7 @@
     results.findings, results.maps, results.pandas()
     wulf.Cluster("n[1-4]").survey(quick=True)
 
-docs/python.md says what is public: the names below, which are imported when they are first used.
+docs/how-to/python.md says what is public: the names below, which are imported when they are first used.
 """
 
 __version__ = "0.1.0"

@@ -27,7 +27,7 @@ SMALL, MEDIUM, LARGE = 8, 4000, 262_144
 """The last waits for its receiver."""
 
 REDUCED_BYTE = 0.1e-9
-"""What reducing a byte takes, docs/replay-lowering.md [s]."""
+"""What reducing a byte takes, docs/how-it-works/replay-lowering.md [s]."""
 
 CHAIN = 50
 SLEEP, WORK = 0.005, 0.004

@@ -1,4 +1,4 @@
-"""Every command of docs/papers.md, run at small size over a lab or on data."""
+"""Every command of docs/explanation/papers.md, run at small size over a lab or on data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wulf import lab as labs
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "papers.md").read_text()
+PAGE = (ROOT / "docs" / "explanation" / "papers.md").read_text()
 COMMANDS = sorted(set(re.findall(r"^\|[^|]*\| `wulf ([^`]*)` \|", PAGE, re.MULTILINE)))
 
 SHORT = ["--lab", "--quick"]

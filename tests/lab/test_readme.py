@@ -1,4 +1,4 @@
-"""What the README says is run here, word by word."""
+"""What the README and the tour of all commands say is run here, word by word; and what pages show as measured."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from handbook import shown
+from handbook.main import showing
 
 from tests.lab.conftest import needs
 from wulf import lab as labs
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text() + (ROOT / "docs" / "reference" / "tour.md").read_text()
+MEASURED = [page for page in showing() if any(one.kind == shown.MEASURED for one in shown.shown(page.read_text()))]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of the README, where it stands as it is or as `readme`, with what a test has to add."""
     stands = readme or command
-    assert stands.removeprefix("wulf lab ") in README, f"the README no longer has {stands!r}"
+    assert stands.removeprefix("wulf lab ") in README, f"neither the README nor the tour has {stands!r} any more"
     words = [sys.executable, "-m", "wulf.cli.main", *shlex.split(command)[1:], *more]
     return subprocess.run(words, cwd=where, capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -265,3 +269,15 @@ def test_mpi_between_the_nodes(place: Path) -> None:
     farm = run("wulf mpi farm 'n[1-4]' --workers 1,3 --batch 1,10,100", place, *words, timeout=280)
     assert farm.returncode in (0, 1), farm.stderr
     assert "2007" in farm.stdout
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", MEASURED, ids=lambda page: page.name)
+def test_what_pages_show_is_printed_still_but_for_its_figures(netns: None, page: Path) -> None:
+    """In order and as a reader types it; `python tools/docs.py refresh` writes it anew."""
+    with shown.reader() as run:
+        for one in shown.shown(page.read_text()):
+            printed = run(one.command)
+            if one.kind == shown.MEASURED and one.output.strip() != shown.REST:
+                assert shown.shape(printed) == shown.shape(one.output), one.command

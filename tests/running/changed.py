@@ -239,13 +239,14 @@ def modules() -> tuple[dict[str, set[str]], set[str]]:
     sys.path[:0] = [str(ROOT / folder) for folder in ("src", "tools")]
     import grimp
 
-    graph = grimp.build_graph("wulf", "tests", "bench", "provision", exclude_type_checking_imports=True, cache_dir=None)
+    tops = ("wulf", "tests", "bench", "provision", "handbook")
+    graph = grimp.build_graph(*tops, exclude_type_checking_imports=True, cache_dir=None)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     return imports, {module for module in graph.modules if graph.find_children(module)}
 
 
 def texts_of(modules: Iterable[str], packages: set[str]) -> dict[str, str]:
-    tops = {"wulf": ROOT / "src", "provision": ROOT / "tools"}
+    tops = {"wulf": ROOT / "src", "provision": ROOT / "tools", "handbook": ROOT / "tools"}
     places = {module: tops.get(module.partition(".")[0], ROOT) / module.replace(".", "/") for module in modules}
     files = {module: place / "__init__.py" if module in packages else place.with_suffix(".py")
              for module, place in places.items()}  # fmt: skip

@@ -1,4 +1,4 @@
-"""docs/security.md says how much others may say at most, and the code says the same."""
+"""docs/explanation/security.md says how much others may say at most, and the code says the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 UNITS = {"MiB": 1 << 20, "GiB": 1 << 30, "": 1}
 
-ROWS = re.findall(r"(?m)^\| (.+) \| (.+) \| `(\S+)` (\w+) \|$", (ROOT / "docs" / "security.md").read_text())
+ROWS = re.findall(
+    r"(?m)^\| (.+) \| (.+) \| `(\S+)` (\w+) \|$", (ROOT / "docs" / "explanation" / "security.md").read_text()
+)
 
 
 def said(text: str) -> float:

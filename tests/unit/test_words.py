@@ -1,4 +1,4 @@
-"""Terms that no text of wulf has any more: each was read by a stranger who did not understand it (docs/style.md)."""
+"""Terms that no text of wulf has any more: a stranger did not understand them (docs/how-it-works/style.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REFUSED = {
 """A pattern of the term, and what to say instead."""
 
 READ = (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.j2"), *PACKAGE.rglob("*.toml"))
-DOCS = (*REPOSITORY.glob("docs/*.md"), *REPOSITORY.glob("*.md"))
+DOCS = (*REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("*.md"))
 TELLS_OF_THEM = {"style.md", "CHANGELOG.md"}
 """What quotes the terms, and what was said in its time."""
 

@@ -35,7 +35,7 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
-    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "packages"), ("dev",), tests=True),
+    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "packages", "docs"), ("dev",), tests=True),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
@@ -44,6 +44,7 @@ TARGETS = {
     "bench": Target(("build", "lab", "mpi", "bench")),
     "wheel": Target(("build", "cross")),
     "packages": Target(("build", "packages")),
+    "docs": Target(("build", "docs")),
 }
 NO_ROOT = "this account is not root and sudo asks for a password"
 NO_PACKAGE = "this system's package sources do not carry it, or the installation left it out"

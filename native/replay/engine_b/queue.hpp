@@ -18,7 +18,8 @@ struct Event {
 /// Events in the order of (time, key). None may be added for a time before the last one that was taken, for
 /// which a radix heap suffices (Ahuja, Mehlhorn, Orlin, Tarjan: "Faster algorithms for the shortest path
 /// problem", J. ACM 37 (1990)): events lie in buckets by the highest bit in which their time differs from the
-/// last one's, and move only to lower ones. Measured beside a binary heap: docs/replay-contention.md.
+/// last one's, and move only to lower ones. Measured beside a binary heap:
+/// docs/how-it-works/replay-contention.md.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return filled_ == 0 && sorted_.empty() && late_.empty(); }

@@ -9,7 +9,8 @@
 
 namespace wulf::replay {
 
-/// How TCP begins to send: RFC 5681, section 3.1; docs/replay-contention.md says what of it is modelled.
+/// How TCP begins to send: RFC 5681, section 3.1; docs/how-it-works/replay-contention.md says what of it is
+/// modelled.
 struct SlowStart {
   std::uint64_t initial = 0;                   ///< bytes: the first window
   std::uint64_t most = UINT64_MAX;             ///< bytes: the window never exceeds it

@@ -15,8 +15,8 @@ namespace wulf::replay {
 /// "allgatherv" of MPI_Allgatherv and of MPI_Iallgatherv; "neighbor" of all of neighbourhoods.
 [[nodiscard]] std::string operation_of(trace::Op op);
 
-/// A recorded collective as its algorithms want it, by docs/trace-format.md's table of bytes. Throws `trace`
-/// where its counts or its root do not fit the communicator.
+/// A recorded collective as its algorithms want it, by docs/reference/trace-format.md's table of bytes.
+/// Throws `trace` where its counts or its root do not fit the communicator.
 [[nodiscard]] Call call_of(const trace::Record& record, Comm& comm);
 
 }  // namespace wulf::replay

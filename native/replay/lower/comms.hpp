@@ -31,7 +31,7 @@ struct Comm {
 };
 
 /// Gives what ranks number each by themselves one number for all: the same parent and the same members, and
-/// the k-th of these, are one communicator (docs/trace-format.md).
+/// the k-th of these, are one communicator (docs/reference/trace-format.md).
 class CommNames {
  public:
   /// Parent's id, and two checksums of the members: of 128 bits together, so that no two lists meet.

@@ -16,7 +16,7 @@ std::string path_of(const std::string& folder, std::uint32_t rank) {
   return folder + "/" + name.data();
 }
 
-/// Why a rank's recording ended, by docs/trace-format.md.
+/// Why a rank's recording ended, by docs/reference/trace-format.md.
 std::string ending(std::uint64_t ended, std::uint64_t detail) {
   switch (ended) {
     case 1:

@@ -65,8 +65,8 @@ class Topology {
 /// file.
 [[nodiscard]] Json describe_topology(const Json& json);
 
-/// The topology that a network's `topology` describes (docs/replay-contention.md), with a place for each of
-/// so many hosts. Throws bad-parameter, which names the field, the limit and the figure.
+/// The topology that a network's `topology` describes (docs/how-it-works/replay-contention.md), with a place
+/// for each of so many hosts. Throws bad-parameter, which names the field, the limit and the figure.
 [[nodiscard]] std::unique_ptr<Topology> make_topology(const Json& json, std::uint32_t hosts);
 
 /// Every host on one switch that is never the bottleneck; host h sends and receives at rates[h] bytes a

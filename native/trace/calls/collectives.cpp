@@ -1,4 +1,4 @@
-// Collectives: communicator, root, bytes; docs/trace-format.md says which bytes.
+// Collectives: communicator, root, bytes; docs/reference/trace-format.md says which bytes.
 
 #include "trace/calls/recording.hpp"
 

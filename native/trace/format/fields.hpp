@@ -31,7 +31,7 @@ inline constexpr unsigned completion_flags = 3;  ///< bits of them
 /// Why recording ended.
 enum class Ended : std::uint64_t { finalize, abort, exit, signal, unwritable };
 
-/// What "DONE" says, in the file's order; docs/trace-format.md.
+/// What "DONE" says, in the file's order; docs/reference/trace-format.md.
 struct Totals {
   std::uint64_t records = 0;
   std::uint64_t calls = 0;
@@ -48,7 +48,7 @@ struct Totals {
 };
 static_assert(sizeof(Totals) == 96);
 
-/// What follows a record's first byte; docs/trace-format.md says how each is written.
+/// What follows a record's first byte; docs/reference/trace-format.md says how each is written.
 enum class Field : std::uint8_t {
   end,
   times,

@@ -55,7 +55,8 @@ struct Numbers {
 };
 
 /// A record of a trace, decoded. Which of its parts mean something is said by its operation's fields
-/// (`shape_of`); docs/trace-format.md says what. Ranks are those of MPI_COMM_WORLD, times nanoseconds.
+/// (`shape_of`); docs/reference/trace-format.md says what. Ranks are those of MPI_COMM_WORLD, times
+/// nanoseconds.
 struct Record : Numbers {
   std::vector<std::int32_t> requests;
   std::vector<Completion> completions;  ///< of one that completes a single request, one

@@ -43,7 +43,7 @@ class Cluster:
     nodes
         In ClusterShell's syntax, "n[1-4]", or names; None: all of the inventory or hostfile, else this machine.
     inventory, hostfile
-        A cluster.toml (docs/inventory.md), or an MPI hostfile; one of them at most.
+        A cluster.toml (docs/how-to/inventory.md), or an MPI hostfile; one of them at most.
     launcher
         How nodes are reached: "ssh", "local", "slurm" (the nodes of the job that this process runs in).
     network

@@ -164,7 +164,7 @@ def node_options(function: F) -> F:
                 "--inventory",
                 "inventory_file",
                 type=click.Path(path_type=Path),
-                help="A cluster.toml (see docs/inventory.md).",
+                help="A cluster.toml (see docs/how-to/inventory.md).",
             ),
             where_option("--hostfile", rare=True, type=click.Path(path_type=Path), help="An MPI hostfile."),
             where_option(

@@ -31,11 +31,13 @@ def _areas(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 @command.command(epilog="Example: wulf stats selftest --quick --only blame,tune")
 @click.option("--quick", is_flag=True, help="Twelve minutes of CPU time: some hundred campaigns a claim.")
 @click.option("--only", metavar="AREA[,AREA]", callback=_areas, help="Of comparisons, blame, tune, … [all].")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the simulated noise [the one of docs/statistics.md].")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Of the simulated noise [the one of docs/explanation/statistics.md]."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a claim.")
-@click.option("--markdown", is_flag=True, help="The table of docs/statistics.md.")
+@click.option("--markdown", is_flag=True, help="The table of docs/explanation/statistics.md.")
 def selftest(quick: bool, only: tuple[str, ...], seed: int | None, as_json: bool, markdown: bool) -> int:
-    """Simulate thousands of campaigns, and hold every claim of docs/statistics.md against its bound.
+    """Simulate thousands of campaigns, and hold every claim of docs/explanation/statistics.md against its bound.
 
     A goal is met when the whole interval of the share lies within it or no more than two points beyond, and open where
     so few campaigns don't tell. Exit code 1 when one is missed by more than chance explains.

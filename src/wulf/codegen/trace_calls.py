@@ -26,7 +26,7 @@ SHAPES = {
     "get_accumulate": "times peer window bytes bytes2", "epoch_peer": "times peer window",
     "epoch_group": "times window members", "plain": "times", "io": "times bytes",
 }  # fmt: skip
-"""Shape of a record → its fields after the operation's number (docs/trace-format.md)."""
+"""Shape of a record → its fields after the operation's number (docs/reference/trace-format.md)."""
 
 COLLECTIVES = {
     "barrier": ("comm", ""), "bcast": ("bcast", "sn st root"), "allreduce": ("allreduce", "sn st"),
@@ -231,7 +231,7 @@ def for_python(text: str) -> str:
         '"""The records of a trace. Made by tools/trace_ops.py from native/trace/calls.txt."""\n\n'
         "from __future__ import annotations\n\n"
         f"OPERATIONS: dict[int, tuple[str, tuple[str, ...]]] = {{\n{rows}}}  # fmt: skip\n"
-        '"""A record\'s first byte → its name, and the fields that follow (docs/trace-format.md)."""\n'
+        '"""A record\'s first byte → its name, and the fields that follow (docs/reference/trace-format.md)."""\n'
     )
 
 

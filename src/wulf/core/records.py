@@ -122,5 +122,5 @@ class Record(BaseModel):
 
 
 def record_schema() -> dict[str, Any]:
-    """JSON Schema of a record, as published in `docs/record.schema.json`."""
+    """JSON Schema of a record, as published in `docs/reference/record.schema.json`."""
     return Record.model_json_schema()

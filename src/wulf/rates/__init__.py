@@ -6,7 +6,7 @@
     block = rates["mem.l2.size"].value            # B
     if rates["mem.l2.latency"].age() > 7 * 86400: ...
 
-Imports the standard library alone. docs/rates.md describes the file, docs/rates.schema.json its
+Imports the standard library alone. docs/how-to/rates.md describes the file, docs/reference/rates.schema.json its
 form; `wulf rates publish` writes it. Programs in C read it through `wulf_rates.h` (`wulf rates --cflags`).
 """
 

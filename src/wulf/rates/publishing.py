@@ -71,7 +71,7 @@ def _is_better(old: Rate, new: Rate) -> bool:
 
 
 def to_text(host: str, at: str, machine: Identity, rates: Mapping[str, Rate]) -> str:
-    """The file's content (docs/rates.schema.json)."""
+    """The file's content (docs/reference/rates.schema.json)."""
     content = {
         "schema": SCHEMA, "host": host, "at": at, "fingerprint": digest(machine), "machine": machine,
         "wulf": __version__, "rates": {name: rate.to_json() for name, rate in rates.items()},

@@ -23,7 +23,7 @@ times = 2
 environment = "OMP_NUM_THREADS"     # instead of a place in the command
 
 [settings]
-"net.somaxconn" = [4096, 1024]      # of the catalogue, what is there first: see docs/settings.md
+"net.somaxconn" = [4096, 1024]      # of the catalogue, what is there first: see docs/reference/settings.md
 
 [build]                             # absent: the command is there; else {program} in it is what is built
 source = "/home/me/solve"           # a folder of the first node
@@ -141,7 +141,7 @@ def read_own(path: Path, settings: Mapping[str, Any] | None = None) -> Own:
     try:
         found = toml_of(path)
     except Unreadable as error:
-        raise UsageError(f"{path} can't be read: {error}", "name a file such as docs/search.md shows") from error
+        raise UsageError(f"{path} can't be read: {error}", "name a file such as docs/how-to/search.md shows") from error
     try:
         return own_of(found, settings or {})
     except UsageError as error:
@@ -184,7 +184,7 @@ def _recipe(given: Mapping[str, Any] | None) -> Recipe | None:
     _check_fields("build.", given, BUILD)
     for name in ("source", "commands", "product"):
         if not given.get(name):
-            raise UsageError(f"build.{name} is missing", "a recipe is source, commands and product: docs/search.md")
+            raise UsageError(f"build.{name} is missing", "a recipe is source, commands and product: docs/how-to/search.md")
     wanted = {tool: _texts(f"build.{tool}", given[tool]) for tool in TOOLS if tool in given}
     recipe = Recipe(given["source"], _texts("build.commands", given["commands"]), given["product"], wanted=wanted)
     for command in recipe.commands:
@@ -298,14 +298,16 @@ def _values(where: str, given: Mapping[str, Any]) -> tuple[Param, ...]:
 def _setting(name: str, values: Any, catalogue: Mapping[str, Any]) -> Knob:
     if name not in catalogue:
         close = get_close_matches(name, catalogue, n=1)
-        raise UsageError(f"settings.{name} is no setting", f"did you mean {close[0]}?" if close else "docs/settings.md")
+        raise UsageError(
+            f"settings.{name} is no setting", f"did you mean {close[0]}?" if close else "docs/reference/settings.md"
+        )
     if not isinstance(values, list) or len(values) < 2:
         raise UsageError(f"settings.{name} = {values!r}", "two values or more, the one that is there first")
     kinds: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
     wanted = getattr(catalogue[name], "type", "str")
     for value in values:
         if not isinstance(value, kinds.get(wanted, (str,))) or (isinstance(value, bool) and wanted != "bool"):
-            raise UsageError(f"settings.{name} has {value!r}", f"it is of type {wanted}: docs/settings.md")
+            raise UsageError(f"settings.{name} has {value!r}", f"it is of type {wanted}: docs/reference/settings.md")
     return Knob(name, tuple(values), values[0], setting=name)
 
 

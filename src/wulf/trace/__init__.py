@@ -12,5 +12,5 @@ steps       a rank's records as messages that are posted and waited for
 imports/    one module a format that is read
 exports/    one module a format that is written
 
-docs/trace-format.md holds the format, docs/trace.md how it is used.
+docs/reference/trace-format.md holds the format, docs/how-to/trace.md how it is used.
 """

@@ -157,4 +157,4 @@ OPERATIONS: dict[int, tuple[str, tuple[str, ...]]] = {
     193: ("MPI_File_read_ordered", ("times", "bytes",)),
     194: ("MPI_File_write_ordered", ("times", "bytes",)),
 }  # fmt: skip
-"""A record's first byte → its name, and the fields that follow (docs/trace-format.md)."""
+"""A record's first byte → its name, and the fields that follow (docs/reference/trace-format.md)."""

@@ -86,7 +86,7 @@ class Totals:
 
 
 class Header(TypedDict, total=False):
-    """What a rank's file says of itself, as far as it is read: docs/trace-format.md."""
+    """What a rank's file says of itself, as far as it is read: docs/reference/trace-format.md."""
 
     rank: Required[Annotated[int, Field(ge=0, le=MOST_RANKS)]]
     size: Annotated[int, Field(ge=1, le=MOST_RANKS)]

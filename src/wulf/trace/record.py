@@ -50,7 +50,7 @@ class Record:
     actual
         Source and tag of what a wildcard received; else None.
     bytes, bytes2
-        Given and taken, as docs/trace-format.md has it by collective.
+        Given and taken, as docs/reference/trace-format.md has it by collective.
     requests, completions, given
         Of calls about several requests; `given` is how many active ones a Wait or Test was given.
     counts, counts2

@@ -1,4 +1,4 @@
-"""The fields of records as bytes, both ways (docs/trace-format.md, "A record"); a shape is a sequence of fields."""
+"""The fields of records as bytes, both ways (docs/reference/trace-format.md, "A record"); a shape is its fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue as a page for people: docs/settings.md is made of it."""
+"""The catalogue as a page for people: docs/reference/settings.md is made of it."""
 
 from __future__ import annotations
 

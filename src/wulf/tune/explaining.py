@@ -1,4 +1,4 @@
-"""One setting in words for a person: what a terminal prints for `--explain`, and of which docs/settings.md is made."""
+"""One setting in words for a person: what `--explain` prints, and of which docs/reference/settings.md is made."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Kernels(_Part):
 
 
 class Setting(_Part):
-    """One entry of the catalogue; docs/settings.md is generated from all of them.
+    """One entry of the catalogue; docs/reference/settings.md is generated from all of them.
 
     Names are dotted, as facts are: 'nic.mtu', 'tcp.timestamps'. The first part groups them.
     """

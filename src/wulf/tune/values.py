@@ -47,7 +47,7 @@ def did_you_mean(name: str, catalogue: Catalogue) -> str:
     close = get_close_matches(name, list(catalogue)) or [
         n for n in catalogue if n.split(".")[0] == name.split(".", maxsplit=1)[0]
     ]
-    return f"did you mean {', '.join(close)}?" if close else "docs/settings.md lists them"
+    return f"did you mean {', '.join(close)}?" if close else "docs/reference/settings.md lists them"
 
 
 def parse_value(setting: Setting, text: str) -> Value:
@@ -60,7 +60,7 @@ def parse_value(setting: Setting, text: str) -> Value:
             return int(text) if setting.type == "int" else float(text)
     except (KeyError, ValueError) as error:
         raise UsageError(
-            f"--settings: {setting.name} is {setting.type}, not {text!r}", "see docs/settings.md"
+            f"--settings: {setting.name} is {setting.type}, not {text!r}", "see docs/reference/settings.md"
         ) from error
     return text
 

@@ -12,7 +12,7 @@ from tests.wording import UPDATING
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
-NOTEBOOK = Path(__file__).parents[3] / "docs" / "notebook.ipynb"
+NOTEBOOK = Path(__file__).parents[3] / "docs" / "how-to" / "notebook.ipynb"
 
 LARGEST = 300_000
 """Bytes: it is kept with its outputs, and read on the web."""

@@ -46,7 +46,7 @@ def test_the_demo_names_n3_and_only_n3(tmp_path: Path) -> None:
 def test_json_records_validate_against_the_published_schema(tmp_path: Path, two_nodes: labs.Lab) -> None:
     done = wulf("survey", "--lab", "--quick", "--json", "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 1, 3), done.stderr
-    schema = json.loads((ROOT / "docs" / "record.schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "reference" / "record.schema.json").read_text())
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(records) >= 27
     for record in records:

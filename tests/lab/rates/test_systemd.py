@@ -1,4 +1,4 @@
-"""The units that measure rates in idle time, under a systemd that lives: installed as docs/rates.md says, in a
+"""The units that measure rates in idle time, under a systemd that lives: installed as docs/how-to/rates.md says, in a
 container of systemd-nspawn with Debian's own user land, which is thrown away."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A trace of a rank as a list of records: docs/trace-format.md, read once more, by the tests."""
+"""A trace of a rank as a list of records: docs/reference/trace-format.md, read once more, by the tests."""
 
 from __future__ import annotations
 

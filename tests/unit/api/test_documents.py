@@ -1,4 +1,4 @@
-"""What README and docs/python.md show of Python does what they say, over simulated nodes."""
+"""What README and docs/how-to/python.md show of Python does what they say, over simulated nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.workflow.net.survey import Survey
 
 ROOT = Path(__file__).parents[3]
-README, DOCS = ((ROOT / name).read_text() for name in ("README.md", "docs/python.md"))
+README, DOCS = ((ROOT / name).read_text() for name in ("README.md", "docs/how-to/python.md"))
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCS, re.S)
 SHOWN = textwrap.dedent(re.findall(r"((?:    .*\n)*    import wulf\n(?:    .*\n)*)", README)[0])
 

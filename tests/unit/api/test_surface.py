@@ -1,4 +1,4 @@
-"""What is public: names, signatures and fields, which semantic versioning promises (docs/python.md).
+"""What is public: names, signatures and fields, which semantic versioning promises (docs/how-to/python.md).
 
 A change here is a change of what users rely on: WULF_UPDATE=1 renews the text, and CHANGELOG.md says so.
 """
@@ -20,7 +20,7 @@ from wulf.api.changes import FIELDS
 from wulf.api.results import ENDS, KINDS
 from wulf.store.export import COLUMNS
 
-DOCUMENTED = Path(__file__).parents[3] / "docs" / "python.md"
+DOCUMENTED = Path(__file__).parents[3] / "docs" / "how-to" / "python.md"
 
 
 MADE_BY_USERS = (wulf.Cluster,)

@@ -70,7 +70,7 @@ def test_the_committed_tables_are_those_that_are_made() -> None:
 
 
 def test_the_page_of_the_format_explains_every_field() -> None:
-    page = (ROOT / "docs/trace-format.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/trace-format.md").read_text(encoding="utf-8")
     explained = {word for row in re.findall(r"^\| ([a-z0-9, ]+) \|", page, re.MULTILINE) for word in row.split(", ")}
     assert {field for _, fields in trace_ops.OPERATIONS.values() for field in fields} <= explained
 

@@ -51,5 +51,5 @@ def test_nodes_of_a_pair_and_of_a_node() -> None:
 
 
 def test_published_schema_is_the_code() -> None:
-    published = json.loads((ROOT / "docs" / "record.schema.json").read_text())
-    assert published == record_schema(), "run `wulf schema > docs/record.schema.json`"
+    published = json.loads((ROOT / "docs" / "reference" / "record.schema.json").read_text())
+    assert published == record_schema(), "run `wulf schema > docs/reference/record.schema.json`"

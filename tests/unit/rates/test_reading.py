@@ -14,7 +14,7 @@ import wulf.rates
 from tests.unit.rates.making import AT, LATENCY, NOTHING, SIZE, written
 from wulf.rates.places import read_path, user_path, write_path
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "rates.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "reference" / "rates.schema.json").read_text())
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_paule_and_mandel_make_residuals_as_large_as_expected() -> None:
 
 @pytest.mark.parametrize(("n", "tau"), [(3, 0.03), (5, 0.0), (8, 0.05)])
 def test_the_next_effect_is_held_as_often_as_claimed(n: int, tau: float) -> None:
-    """95 % of 120 with errors that are themselves estimated; docs/impact.md has more of them."""
+    """95 % of 120 with errors that are themselves estimated; docs/how-to/impact.md has more of them."""
     random = np.random.default_rng(n)
     held = narrow = 0
     for _ in range(120):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from provision.packages import Host
+from provision.progress import Count
+from provision.runner import Done
 
 REPO = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(REPO / "tools"))
-
-from provision.packages import Host  # noqa: E402 - the path comes first
-from provision.progress import Count  # noqa: E402
-from provision.runner import Done  # noqa: E402
 
 
 class Script:

@@ -98,7 +98,7 @@ def test_what_does_nothing_says_so_first_among_its_effects(wording: Wording) -> 
 
 
 def test_the_page_of_settings_is_of_this_catalogue() -> None:
-    written = ROOT / "docs" / "settings.md"
+    written = ROOT / "docs" / "reference" / "settings.md"
     if "WULF_UPDATE" in os.environ:
         written.write_text(page(catalogue()))
     assert written.read_text() == page(catalogue()), "write it with WULF_UPDATE=1"

@@ -1,4 +1,4 @@
-"""What docs/export.md shows is what is exported."""
+"""What docs/how-to/export.md shows is what is exported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.tune.make_exports import GOLDEN
 
-PAGE = Path(__file__).parents[3] / "docs" / "export.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "export.md"
 SHOWN = re.findall(r"^`([\w./-]+)`:\n\n```\w*\n(.*?)```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 

@@ -208,5 +208,6 @@ def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[st
         return {"topology": described if placement is None else {**described, "positions": positions(placement)}}
     except ValueError as error:
         raise UsageError(
-            f"{topology} can't be read: {error}", "give a JSON object, docs/replay-contention.md has its fields"
+            f"{topology} can't be read: {error}",
+            "give a JSON object, docs/how-it-works/replay-contention.md has its fields",
         ) from error

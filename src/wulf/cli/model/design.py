@@ -28,7 +28,7 @@ SUM = NumberIn(min=0, min_open=True, max=1e15)
     cls=Command,
     epilog="Examples: wulf design parts.toml --budget 20000 --for times.csv; wulf design --budget 20000 --for my-run; "
     "wulf design parts.toml --budget 20000 --for trace-4 --for trace-8 --for trace-16 --html design.html. "
-    "docs/design.md says what the TOML holds.",
+    "docs/how-to/design.md says what the TOML holds.",
 )
 @click.argument("candidates", type=click.Path(path_type=Path), default=Path("design.toml"), metavar="[CANDIDATES]")
 @click.option("--budget", type=SUM, required=True, help="The sum.")

@@ -45,7 +45,7 @@ def farm(
     """What a message costs master and worker, how many workers saturate the master, and the smallest useful unit.
 
     Of times over workers and batches: your own table, or a run of `wulf mpi farm`. Two of them, as of two networks,
-    stand beside each other with ratios. Says which forms can't be told apart; docs/farm.md says what they are.
+    stand beside each other with ratios. Says which forms can't be told apart; docs/how-to/farm.md says what they are.
     """
     from wulf.report.model.farm import farm_object, farm_view, pair_object, pair_view
     from wulf.workflow.model.farm import of_2007

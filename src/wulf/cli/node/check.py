@@ -31,7 +31,9 @@ ENDING = 0.5
     help="Be done by then, counted from the start of this process.",
 )  # fmt: skip
 @click.option("--save", is_flag=True, help="Write this node's baseline instead, while it is well and at rest.")
-@click.option("--baseline", "where", type=click.Path(path_type=Path), help="The baseline's file [see docs/check.md].")
+@click.option(
+    "--baseline", "where", type=click.Path(path_type=Path), help="The baseline's file [see docs/how-to/check.md]."
+)
 @click.option("--checks", "table", type=click.Path(path_type=Path), help="Another table of checks.")
 @click.option("--syslog", is_flag=True, help="Failures to syslog as well, as NHC does.")
 @click.option("--json", "as_json", is_flag=True, help="One result a line, of all checks.")

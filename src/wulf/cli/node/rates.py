@@ -40,7 +40,7 @@ def _cflags(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Print what a C compiler needs to find wulf_rates.h.",
 )  # fmt: skip
 def command() -> None:
-    """What this machine can do, in a file that programs read (docs/rates.md).
+    """What this machine can do, in a file that programs read (docs/how-to/rates.md).
 
     \b
     Example:

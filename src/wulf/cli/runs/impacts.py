@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     epilog="Examples: wulf impacts --change nic.mtu --html impacts.html; wulf impacts --mix mix.toml. "
-    "Exit code 3 where a run that was named can't be read. docs/impact.md says what the files hold.",
+    "Exit code 3 where a run that was named can't be read. docs/how-to/impact.md says what the files hold.",
 )
 @click.argument("names", nargs=-1, metavar="[RUN]...", shell_complete=offers.runs)
 @runs_option

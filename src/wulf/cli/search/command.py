@@ -72,7 +72,7 @@ def command() -> None:
     \b
     Examples:
       wulf search hpl 'n[1-4]' --per-node 8 --hours 4     the best HPL.dat for these nodes
-      wulf search my.toml n1                              a program of your own: docs/search.md
+      wulf search my.toml n1                              a program of your own: docs/how-to/search.md
       wulf search resume last                             go on where a search was cut short
 
     Many configurations run small, those that look best run larger, a few in full; the winner is then run against what

@@ -153,7 +153,7 @@ def _named(name: str) -> Setting:
     known = catalogue()
     if name not in known:
         close = get_close_matches(name, known, n=3)
-        hint = f"did you mean {', '.join(close)}?" if close else "docs/settings.md lists all settings"
+        hint = f"did you mean {', '.join(close)}?" if close else "docs/reference/settings.md lists all settings"
         raise UsageError(f"the catalogue has no setting {name!r}", hint)
     return known[name]
 

@@ -148,7 +148,7 @@ def _undetermined(s: Situation) -> Bottleneck:
 
 
 def table(rules: Sequence[Rule]) -> str:
-    """The rules as a page for people (docs/verdicts.md)."""
+    """The rules as a page for people (docs/reference/verdicts.md)."""
     lines = [
         "# What limits a measurement: the rules",
         "",

@@ -1,6 +1,6 @@
 """The rule table: from what was counted at both ends to what limits a measurement. One entry a rule; see `RULES`.
 
-A judge is a pure function of a `Situation` and the rule's own limits. docs/verdicts.md is made of this table.
+A judge is a pure function of a `Situation` and the rule's own limits. docs/reference/verdicts.md is made of this table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The farm of 2007 as published, and what its table says of master, saturation and serial fraction (docs/farm.md)."""
+"""The farm of 2007 as published; its table on master, saturation and serial fraction (docs/how-to/farm.md)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ USUAL_DRAWS = 199
 
 RUNS_DEVIATION, RUNS_FREEDOM = 0.018, 2
 """By how much the runs of a program differ, before any is repeated: the standard deviation of their times' logarithms
-(the median of 14 public programs in a lab, docs/foresight.md), and as how many degrees of freedom that counts."""
+(the median of 14 public programs in a lab, docs/explanation/foresight.md), and as how many degrees of freedom that
+counts."""
 
 PARTS = ("compute", "latency", "bytes", "overhead", "waiting")
 """Where the time along the critical path goes, as the replay has it."""

@@ -163,7 +163,7 @@ def parse_network(text: str, where: str) -> NetworkFile:
         raise UsageError(f"{where} can't be read: {error}", "`wulf networks show 10gbe --toml` shows one") from error
     except ValidationError as error:
         raise UsageError(
-            f"{where}: {first_fault(error, 'the network')}", "docs/network.schema.json says what it holds"
+            f"{where}: {first_fault(error, 'the network')}", "docs/reference/network.schema.json says what it holds"
         ) from error
 
 
@@ -201,5 +201,5 @@ def shipped_network(name: str) -> NetworkFile:
 
 
 def network_schema() -> Mapping[str, Any]:
-    """The JSON schema of a network's TOML, as docs/network.schema.json has it."""
+    """The JSON schema of a network's TOML, as docs/reference/network.schema.json has it."""
     return NetworkFile.model_json_schema()

@@ -225,8 +225,8 @@ def _method(study: Study) -> str:
     return (
         "Weighted non-negative least squares; intervals by bootstrap of relative errors, from "
         f"{source}, and of what launches may add; they cover in 93 % of simulated campaigns or more "
-        f"(docs/models.md). A form is told apart where it is worse in {TOLD_APART:.0%} of draws; means miss it where "
-        f"the runs' noise does as much in {MISFIT_LEVEL:.0%}."
+        f"(docs/how-to/models.md). A form is told apart where it is worse in {TOLD_APART:.0%} of draws; means miss it "
+        f"where the runs' noise does as much in {MISFIT_LEVEL:.0%}."
     )
 
 

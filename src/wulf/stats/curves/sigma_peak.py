@@ -2,7 +2,7 @@
 
 Brown's cpu-rate runs a loop a hundred times at each length and prints mean and σ; at an L2 edge of his σ had a peak,
 taken for the edge itself: there, luck decides from run to run what stays in the cache. This module says where σ(size)
-peaks, so that it can be held against the edges of a chase; docs/cache-edges.md has the answer.
+peaks, so that it can be held against the edges of a chase; docs/how-it-works/cache-edges.md has the answer.
 """
 
 from __future__ import annotations

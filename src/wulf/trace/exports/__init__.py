@@ -36,7 +36,7 @@ class Lowered:
 
 
 Lower = Callable[[Mapping[str, str | float]], AbstractContextManager[Lowered]]
-"""Called with how collectives are carried out (docs/replay-lowering.md)."""
+"""Called with how collectives are carried out (docs/how-it-works/replay-lowering.md)."""
 
 
 class Export(Protocol):

@@ -123,7 +123,7 @@ class Replay:
         Parameters
         ----------
         collectives
-            What it may hold is in docs/replay-lowering.md.
+            What it may hold is in docs/how-it-works/replay-lowering.md.
         own
             What a rank's messages to itself cost (`wulf.model.network.figures.copy_object`); None: as others.
         connect
@@ -151,7 +151,7 @@ class Replay:
         self._ask("write", program=program.number, **{target: str(place.absolute())})
 
     def expand(self, algorithm: str, **call: int | tuple[int, ...]) -> list[list[tuple[str, int, int]]]:
-        """What a rank sends and receives in a collective: rounds of messages, as docs/replay-engine.md has them."""
+        """What a rank sends and receives in a collective: rounds of messages (docs/how-it-works/replay-engine.md)."""
         found: list[list[tuple[str, int, int]]] = self._ask("expand", algorithm=algorithm, **call)["rounds"]
         return found
 

@@ -23,7 +23,7 @@ from wulf.workflow.impact.collecting import (
 )
 from wulf.workflow.impact.sacct import SlurmUse, read_sacct, words_of
 
-EXAMPLE = "docs/impact.md shows one"
+EXAMPLE = "docs/how-to/impact.md shows one"
 MONTH = 30.0
 """Days."""
 

@@ -60,7 +60,7 @@ HEADER = 128
 
 CONGESTION = "sysctl.net.ipv4.tcp_congestion_control"
 PACED = {"bbr"}
-"""Congestion controls that send at a rate of their own estimate, not as the window allows: docs/foresight.md."""
+"""Congestion controls that send at a rate of their own, not as the window allows: docs/explanation/foresight.md."""
 
 LONGEST_DELAY = 1.0
 """What the probe allows [s]."""

@@ -119,12 +119,12 @@ def read_table(path: Path = TABLE) -> list[Check]:
     except (KeyError, ValueError) as error:
         why = first_fault(error) if isinstance(error, ValidationError) else str(error)
         raise UsageError(
-            f"{path} is no table of checks: {why}", "each [[check]] has name, kind, seconds; see docs/check.md"
+            f"{path} is no table of checks: {why}", "each [[check]] has name, kind, seconds; see docs/how-to/check.md"
         ) from error
     checks = [Check(row.pop("name"), row.pop("kind"), float(row.pop("seconds")), row) for row in map(dict, rows)]
     for check in checks:
         if wrong := _wrong_with(check, [other.name for other in checks].count(check.name)):
-            raise UsageError(f"{path}: {check.name}: {wrong}", "docs/check.md says what a table of checks holds")
+            raise UsageError(f"{path}: {check.name}: {wrong}", "docs/how-to/check.md says what a table of checks holds")
     return checks
 
 

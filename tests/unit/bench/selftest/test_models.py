@@ -1,4 +1,4 @@
-"""docs/models.md holds Brown's figures as they are drawn now, and claims that hold."""
+"""docs/how-to/models.md holds Brown's figures as they are drawn now, and claims that hold."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from wulf.cli.node.rates import command
 from wulf.core.errors import USAGE, UsageError
 from wulf.store.run import RunWriter
 
-SCHEMA = json.loads((Path(__file__).parents[4] / "docs" / "rates.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[4] / "docs" / "reference" / "rates.schema.json").read_text())
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_every_rule_has_a_recorded_case() -> None:
 
 
 def test_the_page_of_rules_is_of_this_table() -> None:
-    page = ROOT / "docs" / "verdicts.md"
+    page = ROOT / "docs" / "reference" / "verdicts.md"
     if "WULF_UPDATE" in os.environ:
         page.write_text(table(RULES))
     assert page.read_text() == table(RULES), "write it with WULF_UPDATE=1"

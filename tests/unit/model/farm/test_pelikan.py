@@ -1,4 +1,4 @@
-"""The table of 2007, and that docs/farm.md's figures are those that the code computes."""
+"""The table of 2007, and that docs/how-to/farm.md's figures are those that the code computes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wulf.model.farm.pelikan import (
     serial_fractions,
 )
 
-DOC = (Path(__file__).parents[4] / "docs" / "farm.md").read_text()
+DOC = (Path(__file__).parents[4] / "docs" / "how-to" / "farm.md").read_text()
 
 
 def test_the_published_speedups_follow_from_the_published_seconds() -> None:
@@ -65,7 +65,7 @@ def test_four_per_cent_serial_would_allow_a_speedup_of_eleven() -> None:
 
 
 def line_of(workers: int, ours: Mapping[int, float | None], printed: Printed, *, scale: float, digits: int) -> str:
-    """One of docs/farm.md: our figure, and in bold what was printed."""
+    """One of docs/how-to/farm.md: our figure, and in bold what was printed."""
     cells = []
     for batch, value in ours.items():
         theirs = printed.get(workers, {}).get(batch)
@@ -75,7 +75,7 @@ def line_of(workers: int, ours: Mapping[int, float | None], printed: Printed, *,
 
 
 def rows() -> list[str]:
-    """The tables of docs/farm.md, from the code."""
+    """The tables of docs/how-to/farm.md, from the code."""
     theirs = published()
     tables = theirs.tables
     lines = []

@@ -13,7 +13,7 @@ TABLES = published().tables
 
 
 def test_the_table_of_2007() -> None:
-    """No form fits it within its digits; that of a master whom all wait for is nearest (docs/farm.md)."""
+    """No form fits it within its digits; that of a master whom all wait for is nearest (docs/how-to/farm.md)."""
     runs = {(w, b): [seconds / TABLES.units] for w, row in TABLES.seconds.items() for b, seconds in row.items()}
     study = times_study(FarmTimes(runs, TABLES.units))
     assert study.alike == ("turn",)

@@ -123,8 +123,8 @@ def test_a_wrong_file_names_its_field(changes: dict[str, str], said: str) -> Non
 
 
 def test_published_schema_is_the_code() -> None:
-    published = json.loads((ROOT / "docs" / "network.schema.json").read_text())
-    assert published == network_schema(), "run `wulf networks schema > docs/network.schema.json`"
+    published = json.loads((ROOT / "docs" / "reference" / "network.schema.json").read_text())
+    assert published == network_schema(), "run `wulf networks schema > docs/reference/network.schema.json`"
 
 
 def test_an_expression_changes_its_part_alone() -> None:

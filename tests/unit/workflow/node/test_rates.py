@@ -156,6 +156,6 @@ def test_on_a_busy_machine_it_is_said() -> None:
 
 
 def test_every_row_may_be_the_name_of_a_rate() -> None:
-    schema = json.loads((Path(__file__).parents[4] / "docs" / "rates.schema.json").read_text())
+    schema = json.loads((Path(__file__).parents[4] / "docs" / "reference" / "rates.schema.json").read_text())
     pattern = re.compile(schema["properties"]["rates"]["propertyNames"]["pattern"])
     assert all(pattern.match(row.name) and len(row.name) < 128 for row in table().rows), "wulf_rates.h takes 127 bytes"

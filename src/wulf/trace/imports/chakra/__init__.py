@@ -45,7 +45,7 @@ def bring(paths: Sequence[Path], folder: Path, *, expand: Expand) -> Imported:
         tags = Tags()
         for rank, path in files:
             write_rank(out, path, rank, survey, tags=tags, expand=expand)
-    lowered = ["collectives are messages, by rings and trees (docs/trace.md)"] if survey.collectives else []
+    lowered = ["collectives are messages, by rings and trees (docs/how-to/trace.md)"] if survey.collectives else []
     return Imported(len(files), GOAL, [*lowered, *notes_by_kind(notes)])
 
 

@@ -18,7 +18,7 @@ Round = Sequence[tuple[str, int, int]]
 
 Expand = Callable[..., Sequence[Round]]
 """Carries a collective out as wulf-replay does: called with an algorithm, and the fields of `expand` by name
-(docs/replay-engine.md).
+(docs/how-it-works/replay-engine.md).
 """
 
 ALGORITHMS = {

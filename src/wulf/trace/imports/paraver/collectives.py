@@ -85,7 +85,7 @@ class Survey:
 
 
 def sized(record: Record, call: TaskCall, many: int, root: bool) -> bool:
-    """Set a collective's sizes as docs/trace-format.md has them; whether they are a guess: a sum, spread evenly.
+    """Set a collective's sizes as docs/reference/trace-format.md has them; whether they are a guess: a sum, spread.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from wulf.core.given import Unreadable, first_fault, toml_of
 from wulf.model.cost import KWH
 from wulf.model.design.prices import Build, CostStep, Running, Site
 
-EXAMPLE = "examples/design/ has some, docs/design.md says what they hold"
+EXAMPLE = "examples/design/ has some, docs/how-to/design.md says what they hold"
 
 Money = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Watts = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]

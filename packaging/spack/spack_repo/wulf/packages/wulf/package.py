@@ -1,4 +1,4 @@
-"""wulf from its sources: `make source`, then `spack install --no-checksum wulf` (docs/install.md)."""
+"""wulf from its sources: `make source`, then `spack install --no-checksum wulf` (docs/how-to/install.md)."""
 
 from pathlib import Path
 
