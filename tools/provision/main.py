@@ -35,7 +35,9 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
-    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "packages", "docs"), ("dev",), tests=True),
+    "test-all": Target(
+        ("build", "lab", "mpi", "slurm", "test", "browser", "qemu", "packages", "docs"), ("dev",), tests=True
+    ),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),

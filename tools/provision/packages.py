@@ -18,7 +18,9 @@ INSTALL = {
     "fedora": ("dnf", "install", "-y", "--setopt=install_weak_deps=False"),
     "suse": ("zypper", "--non-interactive", "install", "--no-recommends"),
 }
-GROUPS = ("build", "lab", "qemu", "mpi", "slurm", "test", "lint", "format", "bench", "browser", "cross", "packages", "docs")
+GROUPS = (
+    "build", "lab", "qemu", "mpi", "slurm", "test", "lint", "format", "bench", "browser", "cross", "packages", "docs",
+)  # fmt: skip
 RULES = ("command", "file", "python")
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 

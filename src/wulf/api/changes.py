@@ -22,7 +22,7 @@ FIELDS: dict[str, Kind] = {
     "high": float, "confidence": float, "n": int, "p": float, "p_holm": float, "q": float, "verdict": str,
     "suspect": bool, "least_visible": float, "reason": str,
 }  # fmt: skip
-"""Of each cell that both runs have: both figures, B / A with its interval, and what may be claimed (docs/how-to/python.md)."""
+"""Of each cell of both runs: both figures, B / A with its interval, and what may be claimed (docs/how-to/python.md)."""
 
 
 MOST_CELLS = 10

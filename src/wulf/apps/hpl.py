@@ -68,7 +68,8 @@ def dat_of(params: Mapping[str, Param], ranks: int) -> HplDat:
     """
     whole = {name: _whole(params, name) for name in ("n", "p", "q")}
     if whole["n"] is None:
-        raise UsageError("n is missing: HPL needs the number of rows", "name it: --n 10000, or --param n=10000 where the driver is an option")
+        step = "name it: --n 10000, or --param n=10000 where the application is an option"
+        raise UsageError("n is missing: HPL needs the number of rows", step)
     p, q = _grid(whole["p"], whole["q"], ranks)
     lists = {field: (int(str(params[name])),) for field, name in _LISTS.items()}
     plain = {name: int(str(params[name])) for name in _PLAIN}

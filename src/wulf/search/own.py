@@ -184,7 +184,8 @@ def _recipe(given: Mapping[str, Any] | None) -> Recipe | None:
     _check_fields("build.", given, BUILD)
     for name in ("source", "commands", "product"):
         if not given.get(name):
-            raise UsageError(f"build.{name} is missing", "a recipe is source, commands and product: docs/how-to/search.md")
+            step = "a recipe is source, commands and product: docs/how-to/search.md"
+            raise UsageError(f"build.{name} is missing", step)
     wanted = {tool: _texts(f"build.{tool}", given[tool]) for tool in TOOLS if tool in given}
     recipe = Recipe(given["source"], _texts("build.commands", given["commands"]), given["product"], wanted=wanted)
     for command in recipe.commands:

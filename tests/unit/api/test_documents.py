@@ -1,11 +1,10 @@
-"""What README and docs/how-to/python.md show of Python does what they say, over simulated nodes."""
+"""What docs/how-to/python.md shows does what it says, over simulated nodes."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
-import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,9 +18,8 @@ from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.workflow.net.survey import Survey
 
 ROOT = Path(__file__).parents[3]
-README, DOCS = ((ROOT / name).read_text() for name in ("README.md", "docs/how-to/python.md"))
+DOCS = (ROOT / "docs/how-to/python.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCS, re.S)
-SHOWN = textwrap.dedent(re.findall(r"((?:    .*\n)*    import wulf\n(?:    .*\n)*)", README)[0])
 
 
 @pytest.fixture
@@ -34,12 +32,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WULF_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_what_the_readme_shows_leaves_a_run(place: Path) -> None:
-    names: dict[str, Any] = {}
-    exec(SHOWN, names)
-    assert names["monday"].nodes == ("n1", "n2", "n3", "n4") and (place / "monday" / "report.html").is_file()
 
 
 def test_what_the_page_begins_with_runs(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
