@@ -18,7 +18,7 @@ from wulf.report.node.machines import beside
 
 pytestmark = pytest.mark.browser
 
-SECTIONS = ("node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines")
+SECTIONS = ("node-key", "node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines")
 INKS = """
 const behind = (e) => {
   for (; e; e = e.parentElement) {

@@ -256,7 +256,7 @@ def test_it_is_reached_by_keyboard(page: Page, report: Report) -> None:
         for kind in ("keyDown", "keyUp"):
             page.command("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
         seen.append(page.js("return document.activeElement.textContent.trim().slice(0, 30)"))
-    assert seen[0] == "Skip to findings"
+    assert seen[0] == "Skip to every pair"
     assert "Pairs" in seen
     assert any(text.startswith("As a table") for text in seen)
 

@@ -29,7 +29,7 @@ def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: P
         for record in rows.values():
             assert (record.value is not None and record.value > 0) or record.reason
             assert record.params["pattern"]
-    assert "Calls and signals" in done.stdout
+    assert "Key figures" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80 or "report:" in max(done.stdout.splitlines(), key=len)
     assert any("share one machine" in finding.text for finding in run.findings)
     assert any("can't be judged" in finding.text for finding in run.findings)
