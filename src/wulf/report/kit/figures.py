@@ -50,8 +50,9 @@ def main_records(records: Sequence[Record]) -> list[Record]:
 
     A stream's loss over TCP, say, has no answer by right, and makes no run incomplete; nor does what a node lacks.
     """
-    main = [r for r in records if r.supported and (r.metric in MAIN_METRICS or r.row)]
-    return main or list(records)
+    supported = [record for record in records if record.supported]
+    main = [record for record in supported if record.metric in MAIN_METRICS or record.row]
+    return main or supported or list(records)
 
 
 def metric_name(metric: str) -> str:

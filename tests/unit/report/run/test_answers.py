@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.unit.report.make_layers import layered
 from tests.unit.report.make_run import make_run, record
 from wulf.core.findings import Finding, Severity
-from wulf.core.records import Record
+from wulf.core.records import Record, Verdict
 from wulf.report.run.html import render
 from wulf.report.run.summary import headline
 from wulf.report.run.terminal import print_report
@@ -26,7 +26,15 @@ def mpi(op: str, size: int, seconds: float) -> Record:
 def hpl(**shares: float | None) -> list[Record]:
     common: dict[str, Any] = {"probe": "app", "phase": "app", "params": {"pattern": "hpl", "n": 1000, "ranks": 4}}
     each = [
-        record("n[1-2]", f"share.{kind}", value, reason=None if value else "the base clock is not known", **common)
+        record(
+            "n[1-2]",
+            f"share.{kind}",
+            value,
+            reason=None if value else "the base clock is not known",
+            **common,
+            verdict=Verdict.OK if value else Verdict.UNRESOLVED,
+            supported=value is not None,
+        )
         for kind, value in shares.items()
     ]
     return [record("n[1-2]", "rate", 9e9, unit="flop/s", **common), *each]
