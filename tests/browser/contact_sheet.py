@@ -1,7 +1,7 @@
-"""A contact sheet of pages: `python -m tests.browser.contact_sheet FOLDER NAME=PAGE.html …`.
+"""A contact sheet of pages: `python -m tests.browser.contact_sheet docs/how-it-works/pages.md NAME=PAGE.html …`.
 
-Writes FOLDER/README.md with each page's first lines, and beside it small pictures of the page as a desktop and a phone
-show it: what a person sees before they scroll. Whoever changes how pages look makes it anew, and looks.
+Writes a page with each one's first lines, and into a folder of its name small pictures as a desktop and a phone show it:
+what a person sees before they scroll. Whoever changes how pages look makes it anew, and looks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def picture(page: Page, path: Path, out: Path, width: int, height: int, scale: f
 
 
 def sheet(folder: Path, pages: dict[str, Path]) -> str:
-    """Write the pictures, and return the text beside them."""
+    """Write the pictures into the folder, and return the text of the page beside it."""
     parts = [ABOUT]
     with browser() as page:
         for name, path in pages.items():
@@ -46,7 +46,7 @@ def sheet(folder: Path, pages: dict[str, Path]) -> str:
             for kind, (width, height, scale) in WIDTHS.items():
                 own = folder / f"{name.replace(' ', '-')}-{kind}.jpg"
                 picture(page, path, own, width, height, scale)
-                shown.append(f"![{name}, {kind}]({own.name})")
+                shown.append(f"![{name}, {kind}]({folder.name}/{own.name})")
             parts.append(f"## wulf {name}\n\n> {page.js(FIRST)}\n\n{' '.join(shown)}\n")
     return "\n".join(parts)
 
@@ -59,10 +59,11 @@ def main(words: list[str]) -> int:
     if why := missing():
         print(why, file=sys.stderr)
         return 2
-    folder = Path(words[0])
+    text = Path(words[0])
+    folder = text.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     pages = {name: Path(path).resolve() for name, _, path in (word.partition("=") for word in words[1:])}
-    (folder / "README.md").write_text(sheet(folder, pages), encoding="utf-8")
+    text.write_text(sheet(folder, pages), encoding="utf-8")
     return 0
 
 

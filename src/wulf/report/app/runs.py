@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.core.names import plural, subject_text
+from wulf.core.names import plural, shortened, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
@@ -21,6 +21,9 @@ WORDS = {
     "wrong": "a wrong answer", "timeout": "no end in time", "failed": "a bad end", "no-figure": "no figure",
 }  # fmt: skip
 """Code of a run that has no figure → what it had instead."""
+
+LONGEST_COMMAND = 40
+"""Of a headline."""
 
 SHARE = "share."
 PEAKS = {"base": "the base clock", "turbo": "the highest clock", "measured": "measured multiply-adds"}
@@ -127,7 +130,8 @@ def answer(run: Run) -> str:
     share = next((f", {one.value:.0%} of the peak by {PEAKS[kind]}" for kind in PEAKS
                   if (one := peaks.get(kind)) is not None and one.value), "")  # fmt: skip
     figure = f"{metric_name(main.metric)} {value_text(main)} ({interval_text(main)})"
-    return f"{main.params.get('pattern', '')} on {subject_text(main.subject)}: {figure}{share}."
+    what = shortened(str(main.params.get("command") or main.params.get("pattern") or "it"), LONGEST_COMMAND)
+    return f"{what} on {subject_text(main.subject)}: {figure}{share}."
 
 
 def app_sections(run: Run) -> list[Section]:

@@ -57,7 +57,9 @@ def headline(found: RunComparison) -> str:
     counts = {judgement: sum(c.judgement is judgement for c in found.cells) for judgement in GRAVEST_FIRST}
     said = ", ".join(f"{count} {judgement}" for judgement, count in counts.items() if count)
     of_nodes = "".join(f"{node_sentence(one)}; " for one in found.nodes[:MOST_NODES])
-    return f"{of_nodes}{plural(len(found.cells), 'cell')}: {said}"
+    changed = any(one not in (Judgement.EQUIVALENT, Judgement.INCONCLUSIVE) for one, count in counts.items() if count)
+    answer = "" if changed or found.nodes else "Nothing is proven to have changed; of "
+    return f"{answer}{of_nodes}{plural(len(found.cells), 'cell')}{',' if answer else ':'} {said}"
 
 
 def node_sentence(one: NodeChange) -> str:

@@ -124,11 +124,18 @@ def farm_view(farm: Farm) -> View:
 
 
 def _headline(farm: Farm) -> str:
+    """The fastest of its cells beside the least workers, and of what table that is."""
     times = farm.times.times
+    mean = {cell: sum(each) / len(each) for cell, each in times.runs.items()}
+    (workers, batch), least = min(mean.items(), key=lambda item: item[1])
+    first = min(seconds for (count, _), seconds in mean.items() if count == times.workers[0])
+    gain = f", {first / least:.1f} times as fast as with {times.workers[0]}" if workers > times.workers[0] else ""
+    fastest = f"fastest with {plural(workers, 'worker')} and batches of {batch}{gain}"
     runs = plural(sum(len(each) for each in times.runs.values()), "run")
     batches = ", ".join(map(str, times.batches))
     places = plural(len(times.workers), "number of workers", "numbers of workers")
-    return f"{farm.source}: {places}, {times.workers[0]} to {times.workers[-1]}; batches of {batches}; {runs}"
+    held = f"{places}, {times.workers[0]} to {times.workers[-1]}; batches of {batches}; {runs}"
+    return f"{farm.source}: {fastest}. It has {held}."
 
 
 def _choice(times: TimesStudy) -> Section:

@@ -188,7 +188,8 @@ class Layers(Part):
         steps = {row.added.value or 0.0: row for row in table.rows if row.added and row.added.seen} if table else {}
         most = steps[max(steps)] if steps and max(steps) > 0 else None
         step = f"; {most.name} adds most, {added_words(most)}" if most else ""
-        return f"{subject_text(found.subject)}: {found.text.partition('. ')[0].rstrip('.')}{step}."
+        first = found.text.partition(". ")[0].rstrip(".")
+        return f"{subject_text(found.subject)}: {first[:1].lower()}{first[1:]}{step}."
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the layers, where there is a table of them."""

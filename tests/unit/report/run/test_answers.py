@@ -74,7 +74,7 @@ def test_of_layers_it_says_which_adds_most() -> None:
     found = Finding(kind="layers", severity=Severity.INFO, subject="n1>n2", text="A round trip of 1 B takes 16.5 µs.")
     run = layered()
     run.findings.append(found)
-    assert headline(run) == "n1 → n2: A round trip of 1 B takes 16.5 µs; loopback udp adds most, +6.1 µs."
+    assert headline(run) == "n1 → n2: a round trip of 1 B takes 16.5 µs; loopback udp adds most, +6.1 µs."
 
 
 def printed(run: Run, *, whole: bool = False) -> str:
