@@ -91,7 +91,8 @@ def _made(params: Mapping[str, Param], ranks: int) -> dict[str, str]:
         )
     letters = AMINO_ACIDS if params["search"] == "blastp" else BASES
     branch = BRANCH[str(params["search"])]
-    database, queries = {}, {}
+    database: dict[str, str] = {}
+    queries: dict[str, str] = {}
     for family in range(1, families + 1):
         evolved = alignment(members + 1, sites, seed * 10_000 + family, branch, letters)
         *others, last = (sequence for sequence in evolved.values())
