@@ -26,12 +26,12 @@ def test_a_server_is_started_once_and_by_its_own_node() -> None:
     assert both.lacking(cell(0, "n1", "n2")) == both.lacking(cell(1, "n1", "n2")) == ""
     assert [op for op, _ in server.calls] == ["serve"]
     assert client.calls == []
-    assert list(servers) == [("n2", "tcp", False)]
+    assert list(servers) == [("n2", "tcp", False, "10.0.0.2")]
 
 
 def test_what_is_served_already_is_not_served_again() -> None:
     client, server = FakeSession("n1"), FakeSession("n2")
-    served: Servers = {("n2", "tcp", False): {"address": "10.0.0.2", "port": 9, "key": "k"}}
+    served: Servers = {("n2", "tcp", False, "10.0.0.2"): {"address": "10.0.0.2", "port": 9, "key": "k"}}
     both = ends(client, server, servers=served)
     assert both.lacking(cell(0, "n1", "n2")) == ""
     assert server.calls == []
