@@ -158,7 +158,7 @@ def _measure(
         changed = probe.check(pattern.name, transport, {**params, **changes})
         arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
         rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
-        study = partial(Versus, arms=arms, rule=rule, network=network)
+        study = partial(Versus, arms=arms, rule=rule, network=None if network is None else str(network))
     outcome = studied(f"net-{pattern.name}", options, study, where=partial(pair_inventory, client, server))
     if not as_json:
         for finding in outcome.run.findings:

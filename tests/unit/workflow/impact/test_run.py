@@ -316,4 +316,4 @@ def test_networks_are_only_measured_and_nothing_is_changed() -> None:
     assert found.claim == "faster" and found.rows[1].compared.ratio == pytest.approx(0.1)
     said = {(record.params["arm"], record.params["network"]) for record in sink.records}
     assert said == {(BEFORE, networks[0]), (AFTER, networks[1])}
-    assert measure.cells == ["a", "b"]
+    assert list(map(str, measure.cells)) == ["a", "b"]

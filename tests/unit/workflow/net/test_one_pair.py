@@ -37,7 +37,7 @@ def cells(network: str | None, answered: Mapping[str, str] = FIRST) -> list[Cell
     study = Versus(given, (arm, arm), versus_rule(), network)
     sessions: Any = {node: addresses_of(node) for node in answered}
     access = Access(inventory, SimpleNamespace())  # type: ignore[arg-type]
-    access._agents.update({node: SimpleNamespace(session=one, users=1) for node, one in sessions.items()})  # type: ignore[misc]
+    access._agents.update({node: SimpleNamespace(session=one, users=1) for node, one in sessions.items()})
     connected = Connected(sessions, dict(answered))
     with study.attach(connected, access):
         return list(study.cells(connected, PROBE))
