@@ -1,7 +1,7 @@
 """A contact sheet of pages: `python -m tests.browser.contact_sheet docs/how-it-works/pages.md NAME=PAGE.html …`.
 
-Writes a page with each one's first lines, and into a folder of its name small pictures as a desktop and a phone show it:
-what a person sees before they scroll. Whoever changes how pages look makes it anew, and looks.
+Writes a page with each one's first lines, and into a folder of its name small pictures as a desktop and a phone show
+it: what a person sees before they scroll. Whoever changes how pages look makes it anew, and looks.
 """
 
 from __future__ import annotations

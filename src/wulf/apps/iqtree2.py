@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.apps.ran import WALL
-from wulf.apps.sequences import alignment, names_in, phylip
+from wulf.apps.sequences.evolution import alignment, names_in, phylip
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
 

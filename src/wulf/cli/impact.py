@@ -1,4 +1,4 @@
-"""`wulf impact NODESET`: what a change of settings, or of a lab's links, is worth to an application."""
+"""`wulf impact NODESET`: what a change of settings, of a lab's links, or of the network is worth to an application."""
 
 from __future__ import annotations
 
@@ -49,6 +49,9 @@ LONGEST_DOMAIN = 80
 @click.option(
     "--links", nargs=2, metavar="BEFORE AFTER", help="The change: links of a lab, 'delay=200us' 'delay=20us'."
 )
+@click.option(
+    "--networks", nargs=2, metavar="BEFORE AFTER", help="The change: the network that MPI uses, as CIDR: 10.0.0.0/24."
+)
 @click.option("--app", "driver", metavar="NAME", help="An application that `wulf app` knows, instead of a command.")
 @click.option("--param", "params", metavar="NAME=VALUE", multiple=True, help="Of that application.")
 @click.option("--program", metavar="PATH", help="Of that application on the nodes [the one found].")
@@ -85,6 +88,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Examples:
       wulf impact 'n[1-4]' --settings nic.mtu=9000 -- mpirun -n 8 ./solver
       wulf impact --lab 2 --links delay=200us delay=20us --ranks 2 --app phyml
+      wulf impact 'n[1-4]' --networks 10.0.0.0/24 10.1.0.0/24 --ranks 8 -- ./solver
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     as_json, out = options.pop("as_json"), options.pop("out")
     seed = secrets.randbelow(2**31) if options["seed"] is None else options["seed"]
@@ -108,6 +112,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         No application, or two; no change, or two.
     """
     from wulf.apps.command import pattern_of
+    from wulf.cluster.inventory import parse_networks
     from wulf.stats.comparison import enough_pairs
     from wulf.workflow.impact.arms import parse_links
     from wulf.workflow.impact.run import ImpactRequest
@@ -115,13 +120,17 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     over_ranks = any(options[name] is not None for name in ("ranks", "per_node", "mpi")) or options["starter"] == "srun"
     launch = taken(options)
     own = {name: options.pop(name) for name in (
-        "settings", "links", "driver", "params", "program", "domain", "figure", "unit", "better", "checks", "answer",
-        "environment", "chdir", "timeout", "blocks", "delta", "no_profile", "seed",
+        "settings", "links", "networks", "driver", "params", "program", "domain", "figure", "unit", "better", "checks",
+        "answer", "environment", "chdir", "timeout", "blocks", "delta", "no_profile", "seed",
     )}  # fmt: skip
     if bool(words) == bool(own["driver"]):
         raise UsageError("one application is measured", "write it after `--`, or name one with --app")
-    if bool(own["settings"]) == bool(own["links"]):
-        raise UsageError("one change is measured", "give --settings NAME=VALUE,… or, of a lab, --links BEFORE AFTER")
+    if sum(bool(own[change]) for change in ("settings", "links", "networks")) != 1:
+        raise UsageError(
+            "one change is measured",
+            "give --settings NAME=VALUE,…, --networks BEFORE AFTER or, of a lab, --links BEFORE AFTER",
+        )
+    networks = parse_networks(own["networks"]) if own["networks"] else None
     links = parse_links(own["links"]) if own["links"] else None
     answer = pattern_of(own["answer"], "--answer", 0) if own["answer"] else None
     domain = own["domain"] or (_driver(own["driver"]).DOMAIN if own["driver"] else None)
@@ -133,7 +142,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         unit, higher = _figure(own)
         blocks = own["blocks"] or max(BLOCKS, enough_pairs(len(application.leading)))
         return ImpactRequest(
-            application, own["settings"], links, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
+            application, own["settings"], links, networks, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
             profile=not own["no_profile"], blocks=blocks, delta=own["delta"], seed=seed, domain=domain,
         )  # fmt: skip
 

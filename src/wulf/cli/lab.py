@@ -78,6 +78,9 @@ def command() -> None:
     metavar="netns|qemu|loopback",
     help="Namespaces; virtual machines with an e1000e; mere names. Without: namespaces, or else names.",
 )
+@click.option(
+    "--second", metavar="RATE", help="A second network, eth1 of each node, of that rate: 100mbit; none: no limit."
+)
 @click.option("--slurm", is_flag=True, help="With a real Slurm: munged, slurmctld, a slurmd on each node; as root.")
 @link_options
 @name_option
@@ -85,6 +88,7 @@ def up(
     nodes: int,
     rate: str | None,
     backend: str | None,
+    second: str | None,
     slurm: bool,
     name: str | None,
     emulator: str | None,
@@ -96,6 +100,7 @@ def up(
     Example:
       wulf lab up --nodes 8 --rate 1gbit
       wulf lab up --delay 50us --rate 1gbit --loss 0.01%
+      wulf lab up --rate 1gbit --second 100mbit
       wulf lab up --nodes 3 --slurm
       wulf lab up --nodes 2 --backend qemu
     """  # noqa: D301
@@ -103,8 +108,9 @@ def up(
 
     link = _given(options)
     made = lab.up(
-        nodes, rate=rate, name=name, backend=backend, link=link, emulator=emulator, with_slurm=slurm, say=_say
-    )
+        nodes, rate=rate, name=name, backend=backend, link=link, emulator=emulator, with_slurm=slurm, second=second,
+        say=_say,
+    )  # fmt: skip
     _show(made)
 
 
@@ -304,19 +310,28 @@ def _show(lab: Lab) -> None:
     columns = ["node", "address", "rate", *(["link"] if emulated else []), "state"]
     table = Table(*columns, title=f"lab {lab.name}: {lab.backend}{until}", title_justify="left")
     for node in nodes:
-        addresses = ", ".join(filter(None, (node.address, node.address6)))
+        addresses = ", ".join(filter(None, (node.address, node.address6, node.second)))
         state = ("up" if node.link_alive else "link dead") if lab.is_up(node.name) else "down"
         table.add_row(node.name, addresses, node.rate or "none", *([node.emulation] if emulated else []), state)
     console = colour_console()
     console.print(table)
     if lab.note:
         console.print(lab.note, highlight=False, soft_wrap=True)
-    for line in [*_emulator_notes(lab), *_slurm_notes(lab)]:
+    for line in [*_second_notes(lab), *_emulator_notes(lab), *_slurm_notes(lab)]:
         console.print(line, highlight=False, soft_wrap=True)
     own = "" if lab.name == "lab" else f" {lab.name}"
     console.print(f"Measure it: wulf survey --lab{own} --quick", highlight=False, soft_wrap=True)
     if lab.ssh_config:
         console.print(f"By hand: ssh -F {lab.ssh_config} {lab.nodes[0].name}", highlight=False, soft_wrap=True)
+
+
+def _second_notes(lab: Lab) -> list[str]:
+    """The second network, and what compares it with the first."""
+    first = lab.nodes[0]
+    if first.second is None:
+        return []
+    names = [f"{address.rpartition('.')[0]}.0/24" for address in (first.address, first.second)]
+    return [f"Second network: {names[1]}, eth1, rate {lab.second_rate}; compared by --networks {' '.join(names)}"]
 
 
 def _emulator_notes(lab: Lab) -> list[str]:
@@ -361,11 +376,13 @@ def _as_json(lab: Lab) -> dict[str, Any]:
         "emulator_adds": lab.emulator_adds,
         "link_traffic": lab.link_traffic(),
         "slurm": lab.slurm,
+        "second_rate": lab.second_rate,
         "nodes": [
             {
                 "name": node.name,
                 "address": node.address,
                 "address6": node.address6,
+                "second": node.second,
                 "rate": node.rate,
                 "link": node.link,
                 "link_alive": node.link_alive,

@@ -41,6 +41,10 @@ class Access:
         """The same access, to some of the nodes."""
         return replace(self, inventory=replace(self.inventory, nodes=self.inventory.pick(names)))
 
+    def on(self, network: str) -> Access:
+        """The same access, to the nodes' addresses in that network; raises as `Inventory.on`."""
+        return replace(self, inventory=self.inventory.on(network))
+
     @contextmanager
     def agents(self, nodes: Sequence[Node] | None = None) -> Iterator[Opened]:
         """An agent on each of these nodes, or on all, for the length of the block.

@@ -8,7 +8,7 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -128,6 +128,22 @@ class Inventory:
             raise UsageError(f"not in the inventory: {', '.join(unknown)}", did_you_mean(unknown, list(known)))
         return tuple(known[name] for name in wanted)
 
+    def on(self, network: str) -> Self:
+        """The same nodes, measured over the addresses that they have in that network (CIDR).
+
+        Raises
+        ------
+        UsageError
+            It is none, or the nodes have no network of their own: they are processes of this machine.
+        """
+        wanted = str(parse_network(network))
+        if self.launcher == "local" or (self.launcher == "lab" and self.ssh_config is None):
+            raise UsageError(
+                f"{wanted} can't be chosen: the nodes are processes of this machine, which meet at 127.0.0.1",
+                "name nodes that have it: --nodes 'n[1-4]'",
+            )
+        return replace(self, network=wanted, nodes=tuple(replace(node, address=None) for node in self.nodes))
+
     @classmethod
     def from_nodeset(cls, pattern: str, launcher: str = "ssh", **fields: Any) -> Self:
         """From ClusterShell's syntax: ``n[1-4,7]``, ``a1,b[2-3]``, ``@group``, ``n[1-9]!n3``.
@@ -176,6 +192,24 @@ def parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         return ipaddress.ip_network(text, strict=False)
     except ValueError as error:
         raise UsageError(f"{text!r} is not a network: {error}", "write it as 10.0.0.0/24") from error
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[str, str]:
+    """Two networks to be compared, as CIDR.
+
+    Raises
+    ------
+    UsageError
+        They are not two, one is none, or they overlap.
+    """
+    if len(texts) != 2:
+        raise UsageError(f"{len(texts)} networks can't be compared", "give two: --networks 10.0.0.0/24 10.1.0.0/24")
+    first, second = (parse_network(text) for text in texts)
+    if first.version == second.version and first.overlaps(second):
+        raise UsageError(
+            f"{first} and {second} overlap", "name two networks in which the nodes have different addresses"
+        )
+    return str(first), str(second)
 
 
 def did_you_mean(unknown: Sequence[str], known: Sequence[str]) -> str:

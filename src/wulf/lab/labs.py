@@ -14,6 +14,9 @@ from wulf.core.errors import LabError
 
 from . import emulate, emulation, linker, netns, qemu, rates, slurm, state
 
+SECOND = "10.78.0.{}"
+"""Addresses of the second network, by the node's number."""
+
 _nurseries: dict[str, netns.Nursery] = {}
 """Ephemeral labs of this process, held open by it."""
 
@@ -23,7 +26,7 @@ class LabNode:
     """One node. `rate` is its link's, as tc writes it, or None for an unshaped link; `address6` None without IPv6.
 
     `link` is None for a plain link, else what an emulator does to it (`wulf.lab.emulation`), and `link_alive` whether
-    that emulator still runs.
+    that emulator still runs. `second` is its address on the lab's second network, where it has one.
     """
 
     name: str
@@ -32,6 +35,7 @@ class LabNode:
     rate: str | None
     link: dict[str, Any] | None = None
     link_alive: bool = True
+    second: str | None = None
 
     @property
     def emulation(self) -> str:
@@ -76,6 +80,12 @@ class Lab:
         """Its nodes, in order."""
         running = linker.is_alive(self._data.get("linker"))
         return tuple(_lab_node(node, running) for node in self._data["nodes"])
+
+    @property
+    def second_rate(self) -> str | None:
+        """The rate of the second network's links, "none" where they have no limit; None without such a network."""
+        rate: str | None = self._data.get("second_rate")
+        return rate
 
     @property
     def owner(self) -> int | None:
@@ -167,6 +177,30 @@ class Lab:
             found["rate"] = None if bits is None else rates.show(bits)
             state.save(self.state, self._data)
 
+    def add_network(self, rate: str) -> None:
+        """A second network beside the first: to each node one more link, eth1, of that rate ("100mbit", "none").
+
+        LabError where the rate is malformed or refused, where there are two already, or where the backend can't.
+        """
+        names = [node["name"] for node in self._data["nodes"]]
+        bits = rates.parse(rate, names[0])
+        self._check_has_links(names[0], "have a second network")
+        with state.lock(self.name), netns.Wire() as wire:
+            self._data = state.load(self.name) or self._data
+            if self.second_rate is not None:
+                raise LabError(f"the lab {self.name!r} has a second network already")
+            nodes = [self._living_node(name) for name in names]
+            init = self._data["init"]["pid"]
+            cables = [{"name": name, "pid": node["process"]["pid"], "addresses": [SECOND.format(i)]}
+                      for i, (name, node) in enumerate(zip(names, nodes, strict=True), 1)]  # fmt: skip
+            wire.request(op="build", init=init, network=1, controller=[], nodes=cables)
+            for cable in cables if bits is not None else ():
+                netns.shape(wire, init, cable, bits, before=None, network=1)
+            for node, cable in zip(nodes, cables, strict=True):
+                node["second"] = cable["addresses"][0]
+            self._data["second_rate"] = "none" if bits is None else rates.show(bits)
+            state.save(self.state, self._data)
+
     def exec(self, node: str, argv: Sequence[str]) -> int:
         """Run a command on a node, in /, with our standard streams; returns its exit status (128 + n for signal n)."""
         if not argv:
@@ -253,7 +287,7 @@ def _lab_node(node: dict[str, Any], running: bool) -> LabNode:
     link = node.get("link")  # a lab that an earlier wulf has made has none
     rate = emulation.common_rate(link) if link else node["rate"]
     dead = link is not None and link["emulator"] == "link" and not running
-    return LabNode(node["name"], node["address"], node["address6"], rate, link, not dead)
+    return LabNode(node["name"], node["address"], node["address6"], rate, link, not dead, node.get("second"))
 
 
 def _run_here(argv: Sequence[str]) -> int:

@@ -40,6 +40,7 @@ def up(
     link: Mapping[str, str] | None = None,
     emulator: str | None = None,
     with_slurm: bool = False,
+    second: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Lab:  # of what a lab can be made; each has a default
     """Bring a lab up; every node answers to ssh when this returns.
@@ -60,6 +61,8 @@ def up(
         What every link does to frames, as `Lab.set_link` takes it: {"delay": "50us"}.
     with_slurm
         With a scheduler of its own; every node is idle there when this returns.
+    second
+        Rate of a second network's links, "none" for no limit; None: there is no second network.
     say
         Progress callback, called with a line for each slow step: an image that is built, machines that boot.
 
@@ -76,10 +79,21 @@ def up(
     links = _wanted_links([f"n{i}" for i in range(1, nodes + 1)], wanted, link or {}, emulator)
     name = state.check_name(name or (state.default_name() if keep else f"tmp-{os.getpid()}-{secrets.token_hex(3)}"))
     try:
-        return _up(name, nodes, wanted, links, backend=backend, keep=keep, with_slurm=with_slurm, say=say)
+        made = _up(name, nodes, wanted, links, backend=backend, keep=keep, with_slurm=with_slurm, say=say)
+        if second is not None:
+            _add_network(made, second)
+        return made
     except OSError as error:
         subject = error.filename or "the lab's state"
         raise LabError(f"can't bring the lab {name!r} up: {subject}: {error.strerror or error}") from error
+
+
+def _add_network(made: Lab, rate: str) -> None:
+    try:
+        made.add_network(rate)
+    except BaseException:
+        made.down()
+        raise
 
 
 def _up(

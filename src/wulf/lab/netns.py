@@ -213,7 +213,7 @@ def bring_up(
             }
             for node in nodes
         ]
-        wire.request(op="build", init=init, controller=list(controller), nodes=cables)
+        wire.request(op="build", init=init, network=0, controller=list(controller), nodes=cables)
         for name, rate in shaped.items():
             shape(wire, init, {"name": name, "pid": nursery.pids[name]}, rate, before=None)
         nursery.release()
@@ -222,13 +222,17 @@ def bring_up(
     return nursery
 
 
-def shape(wire: Wire, init: int, node: dict[str, Any], rate: int | None, *, before: int | None) -> None:
+def shape(
+    wire: Wire, init: int, node: dict[str, Any], rate: int | None, *, before: int | None, network: int = 0
+) -> None:
     """Shape the link of `node` (name, pid) in both directions, in bit/s; `before` is what it has now.
+
+    `network` counts as `wulf.lab.wire.NETWORKS` does.
 
     LabError names the node, the rate and the limits; then nothing has changed.
     """
     try:
-        wire.request(op="shape", init=init, node=node, rate=rate, before=before)
+        wire.request(op="shape", init=init, network=network, node=node, rate=rate, before=before)
     except LabError as error:
         text = "none" if rate is None else rates.show(rate)
         limits = f"{rates.show(rates.LOWEST)} to {rates.show(rates.HIGHEST)}"

@@ -22,6 +22,10 @@ from .inside import linux
 
 BRIDGE = "br0"
 DEVICE = "eth0"
+NETWORKS = ((BRIDGE, DEVICE, ""), ("br1", "eth1", "-2"))
+"""Of a lab's network, and of the second one that it may have: the bridge, each node's device, and what stands behind a
+node's name in that of its port at the bridge."""
+
 QUEUE_LATENCY = "50ms"
 """Longest time a frame may wait at a shaped link before it is dropped, as in a switch with small buffers."""
 
@@ -88,22 +92,25 @@ def _explain(code: int, text: str) -> str:
 
 
 def build(request: Request) -> None:
-    """Bridge and links of a whole lab: `init` (pid), `controller` (addresses), `nodes` (name, pid, addresses, rate)."""
+    """Bridge and links of one of a lab's networks: `init` (pid), `network` (its number in `NETWORKS`), `controller`
+    (addresses), `nodes` (name, pid, addresses).
+    """
+    name, device_name, suffix = NETWORKS[request["network"]]
     linux.join(request["init"], ("user", "net"))
     with _netlink() as switch:
         _raise_device(switch, "lo")
-        switch.link("add", ifname=BRIDGE, kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0)
-        bridge = _index(switch, BRIDGE)
+        switch.link("add", ifname=name, kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0)
+        bridge = _index(switch, name)
         switch.link("set", index=bridge, state="up")
         _add_addresses(switch, bridge, request["controller"])
         for node in request["nodes"]:
-            peer = {"ifname": DEVICE, "net_ns_fd": f"/proc/{node['pid']}/ns/net"}
-            switch.link("add", ifname=node["name"], kind="veth", master=bridge, state="up", peer=peer)
+            peer = {"ifname": device_name, "net_ns_fd": f"/proc/{node['pid']}/ns/net"}
+            switch.link("add", ifname=node["name"] + suffix, kind="veth", master=bridge, state="up", peer=peer)
     for node in request["nodes"]:
         linux.join(node["pid"], ("net",))
         with _netlink() as own:
             _raise_device(own, "lo")
-            device = _index(own, DEVICE)
+            device = _index(own, device_name)
             own.link("set", index=device, state="up")
             _add_addresses(own, device, node["addresses"])
 
@@ -142,29 +149,33 @@ def _make_tap(name: str) -> None:
 
 
 def shape(request: Request) -> None:
-    """Shape both directions of one node's link: `init`, `node` (name, pid), `rate` in bit/s or null, `before` likewise.
+    """Shape both directions of one node's link: `init`, `network` as in `build`, `node` (name, pid), `rate` in bit/s or
+    null, `before` likewise.
 
     When the second direction is refused, the first one gets `before` again.
     """
     node, rate, before = request["node"], request["rate"], request["before"]
+    _, device, suffix = NETWORKS[request["network"]]
     linux.join(request["init"], ("user", "net"))
     with _netlink() as switch:
-        port = _index(switch, node["name"])
+        port = _index(switch, node["name"] + suffix)
         _set_queue(switch, port, rate)
         try:
             linux.join(node["pid"], ("net",))
             with _netlink() as own:
-                _set_queue(own, _index(own, DEVICE), rate)
+                _set_queue(own, _index(own, device), rate)
         except OSError:
             _set_queue(switch, port, before)
             raise
 
 
 def cut(request: Request) -> None:
-    """Pull the plug of one node: `init`, `node` (name). Nothing more leaves or reaches it."""
+    """Pull the plugs of one node: `init`, `node` (name). Nothing more leaves or reaches it."""
     linux.join(request["init"], ("user", "net"))
     with _netlink() as switch:
-        switch.link("set", index=_index(switch, request["node"]["name"]), state="down")
+        for _, _, suffix in NETWORKS:
+            for index in switch.link_lookup(ifname=request["node"]["name"] + suffix):
+                switch.link("set", index=index, state="down")
 
 
 def probe(request: Request) -> Request:

@@ -104,6 +104,17 @@ class FigureRow:
     leading: bool
     holm: float | None
 
+    def proven(self, alpha: float = 0.05) -> bool:
+        """Whether a difference is claimed among all leading ones."""
+        return self.row.compared.changed and self.holm is not None and self.holm <= alpha
+
+    def verdict(self, alpha: float = 0.05) -> str:
+        """`slower`; `slower by itself` where it is not enough among so many; `not claimed` without a value."""
+        if self.row.compared.ratio is None:
+            return "not claimed"
+        alone = self.row.compared.changed and not self.proven(alpha)
+        return f"{self.row.compared.judgement}{' by itself' if alone else ''}"
+
 
 VOID = "void"
 """No gain or loss is claimed, whatever the times are."""

@@ -173,6 +173,15 @@ def test_phyml_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     assert record["info"]["bootstrap trees"] == 2
 
 
+@needs(shutil.which("blastn"), "ncbi-blast+")
+def test_blast_splits_its_database_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    words = ["--ranks", "3", "--runs", "1", "--families", "5", "--members", "8", "--sites", "200"]
+    record = record_of(wulf(two_nodes, tmp_path / "run", "blast", "n[1-2]", *words))
+    assert record["value"] is not None, record["reason"]
+    assert (record["metric"], record["unit"], record["info"]["volumes"]) == ("time", "s", 3)
+    assert record["info"]["checks"]["merged"].endswith("in one of the two alone: 0")
+
+
 @pytest.mark.command("app list")
 def test_what_the_nodes_have(two_nodes: labs.Lab) -> None:
     done = subprocess.run(

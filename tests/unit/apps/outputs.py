@@ -137,3 +137,25 @@ BEST SCORE FOUND : -3310.042
 Total CPU time used: 3.1 sec (0h:0m:3s)
 Total wall-clock time used: 1.602 sec (0h:0m:1s)
 """
+
+BLAST = """\
+hit 0 query00001 family00001_0001 83 1.74e-18 79 64
+hit 0 query00001 family00001_0003 60 1.63e-12 75 57
+hit 0 query00002 family00002_0005 106 5.32e-25 78 68
+hit 0 query00002 family00002_0003 88 4.09e-20 69 59
+rank 0 2 4 0.293696 0.328196
+version 2.12.0+
+whole query00001 family00001_0002 155 4.98e-38 80 79
+whole query00001 family00001_0006 135 1.34e-32 80 75
+whole query00001 family00001_0001 83 1.74e-18 79 64
+whole query00002 family00002_0005 106 5.32e-25 78 68
+whole query00002 family00002_0004 96 2.76e-22 78 66
+whole query00002 family00002_0006 90 1.17e-20 80 66
+unsplit 3 6 0.286105 0.383525
+hit 1 query00001 family00001_0002 155 4.98e-38 80 79
+hit 1 query00001 family00001_0006 135 1.34e-32 80 75
+hit 1 query00002 family00002_0004 96 2.76e-22 78 66
+hit 1 query00002 family00002_0006 90 1.17e-20 80 66
+rank 1 2 4 0.237442 0.260080
+"""
+"""BLAST+ 2.12.0 by wulf's driver: 2 ranks, 2 families of 6 members, 80 sites, 3 hits."""

@@ -159,6 +159,41 @@ def test_iqtree2():
     assert driver_of("iqtree2").read("", files).facts == {"log-likelihood": -3310.042, "version": "2.0.7"}
 
 
+def test_blast():
+    assert figures("blast", outputs.BLAST) == {
+        "time": (pytest.approx(0.621892), "s"), "formatting": (0.293696, "s"), "search": (0.328196, "s"),
+    }  # fmt: skip
+    assert passed("blast", outputs.BLAST) == {"volumes": True, "merged": True}
+    facts = driver_of("blast").read(outputs.BLAST, {}).facts
+    assert facts["version"] == "2.12.0+" and facts["unsplit, s"] == pytest.approx(0.66963)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "wrong"),
+    [
+        ("hit 1 query00001 family00001_0002 155 4.98e-38", "hit 1 query00001 family00001_0002 155 4.99e-38", "merged"),
+        ("hit 1 query00001 family00001_0006 135", "hit 1 query00001 family00001_0006 13", "merged"),
+        ("hit 1 query00002 family00002_0006 90 1.17e-20 80 66\n", "", "volumes"),
+        ("rank 1 2 4", "rank 0 2 4", "volumes"),
+    ],
+)
+def test_hits_of_volumes_that_are_not_the_whole_databases_are_wrong(was, now, wrong):
+    assert was in outputs.BLAST
+    assert not passed("blast", outputs.BLAST.replace(was, now))[wrong]
+
+
+def test_blast_makes_the_same_families_for_one_seed():
+    made = job("blast", families=3, members=4, sites=60)
+    assert made.mpi and made.environment["BLAST_USAGE_REPORT"] == "false"
+    assert made.files == job("blast", families=3, members=4, sites=60).files
+    assert made.files != job("blast", families=3, members=4, sites=60, seed=8).files
+    assert made.files["database.fa"].count(">") == 12 and made.files["queries.fa"].count(">") == 3
+    assert set(job("blast", search="blastp").files["queries.fa"].splitlines()[1]) > set("ACDEFGHIKL")
+    given = job("blast", database="/data/nt.fa", queries="/data/q.fa")
+    assert list(given.files) == ["volumes.py"] and given.command[-2:] == ("/data/nt.fa", "/data/q.fa")
+    compile(given.files["volumes.py"], "script", "exec")
+
+
 def test_mpi4py():
     said = "time: 1.25e-05\nright: 4 of 4\nmpi: Open MPI v4.1.4\n"
     assert figures("mpi4py", said) == {"time": (1.25e-5, "s")}
@@ -178,6 +213,9 @@ def test_mpi4py():
         ("osu", 1, {"benchmark": "allreduce"}, "needs 2 ranks, and got 1"),
         ("gromacs", 2, {"input": "topol.tpr"}, "no path from /"),
         ("mpi4py", 2, {"script": "x.py"}, "no path from /"),
+        ("blast", 2, {"database": "/data/nt.fa"}, "queries = None is no path from /"),
+        ("blast", 20, {"families": 1, "members": 4}, "4 sequences are fewer than the 20 ranks"),
+        ("blast", 2, {"families": 10_000, "sites": 1000}, "above 50,000,000 letters"),
         ("phyml", 2, {"taxa": 3}, "taxa = 3 1 is too small"),
         ("stream", 1, {"threads": 0}, "threads = 0"),
         ("stream", 1, {"thread": 1}, "did you mean 'threads'"),

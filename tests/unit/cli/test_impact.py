@@ -74,6 +74,16 @@ def test_links_of_a_lab(asked: dict[str, Any], tmp_path: Any) -> None:
     assert asked["request"].links == ({"delay": "200us"}, {"delay": "20us"})
 
 
+def test_networks_of_the_nodes(asked: dict[str, Any], tmp_path: Any) -> None:
+    run(tmp_path, "n[1-2]", "--networks", "10.0.0.7/24", "10.1.0.0/24", "--ranks", "2", "--", "./solver")
+    request = asked["request"]
+    assert (request.networks, request.links, request.settings) == (("10.0.0.0/24", "10.1.0.0/24"), None, None)
+    done = run(
+        tmp_path / "both", "n1", "--networks", "10.0.0.0/24", "10.1.0.0/24", "--settings", "nic.mtu=9000", "--", "x"
+    )
+    assert isinstance(done.exception, UsageError) and "one change is measured" in str(done.exception)
+
+
 def test_a_suite_of_parts_gets_blocks_in_which_each_can_be_proven(asked: dict[str, Any], tmp_path: Any) -> None:
     run(tmp_path, "n1", "--settings", "nic.mtu=9000", "--app", "hpcc")
     assert asked["request"].blocks == enough_pairs(len(hpcc.LEADING)) > BLOCKS

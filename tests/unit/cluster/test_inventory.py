@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wulf.cluster.inventory import Inventory, Node, parse_network
+from wulf.cluster.inventory import Inventory, Node, parse_network, parse_networks
 from wulf.core.errors import UsageError
 
 
@@ -96,3 +96,28 @@ def test_this_machine(monkeypatch):
     monkeypatch.setattr("socket.gethostname", lambda: "head.example.org")
     inventory = Inventory.this_machine()
     assert (inventory.names, inventory.launcher) == (("head",), "local")
+
+
+def test_the_same_nodes_over_another_network():
+    cluster = Inventory((Node("n1", address="10.0.0.1", ssh="u@n1"), Node("n2")), network="10.0.0.0/24")
+    other = cluster.on("10.1.0.7/24")
+    assert other.network == "10.1.0.0/24" and [node.address for node in other.nodes] == [None, None]
+    assert other.names == cluster.names and other.nodes[0].ssh == "u@n1"
+    for here in (Inventory.this_machine(), Inventory((Node("n1"),), launcher="lab")):
+        with pytest.raises(UsageError, match="processes of this machine"):
+            here.on("10.1.0.0/24")
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        (["10.0.0.0/24"], "1 networks"),
+        (["10.0.0.0/24", "ten"], "'ten' is not a network"),
+        (["10.0.0.0/24", "10.0.0.0/16"], "overlap"),
+        (["10.0.0.1/24", "10.0.0.2/24"], "overlap"),
+    ],
+)
+def test_networks_that_can_not_be_compared(texts, why):
+    assert parse_networks(["10.0.0.1/24", "fd00::/64"]) == ("10.0.0.0/24", "fd00::/64")
+    with pytest.raises(UsageError, match=why):
+        parse_networks(texts)

@@ -10,6 +10,7 @@ import click
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
 from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options, nodes_argument
+from wulf.core.errors import UsageError
 
 
 @click.command(
@@ -32,6 +33,8 @@ from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_optio
               help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
 @click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Of each worker, that share its batches out; its ranks are then not bound to cores.")  # fmt: skip
+@click.option("--networks", nargs=2, metavar="A B",
+              help="A farm over each of two of the nodes' networks, in blocks: 10.0.0.0/24 10.1.0.0/24.")  # fmt: skip
 @click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
 def farm(
     workers: tuple[int, ...],
@@ -42,6 +45,7 @@ def farm(
     spin_seconds: float,
     style: str,
     threads: int,
+    networks: tuple[str, str] | None,
     search: bool,
     **options: Any,
 ) -> int:
@@ -52,10 +56,14 @@ def farm(
     how many workers it feeds, Karp and Flatt's serial fraction, USL, and with --metg the least unit that is worth it.
     """
     from wulf.cli.mpi.command import measured
+    from wulf.cluster.inventory import parse_networks
     from wulf.measure.mpi.farm import Design
     from wulf.workflow.mpi.farm import Farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
-    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads)
+    if networks and search:
+        raise UsageError("--metg looks for one unit, and --networks has two farms", "give one of them")
+    over = parse_networks(networks) if networks else ()
+    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads, over)
     options["ranks"] = options.get("ranks") or design.ranks
     return measured("farm", options, partial(Farm, design=design, search=search))

@@ -65,7 +65,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     )
     @click.option(
         "--versus",
-        metavar="[PARAM=VALUE,…]",
+        metavar="[PARAM=VALUE,…|network=CIDR]",
         is_flag=False,
         flag_value="",
         help="Measure a second configuration against this one, in random order; alone: the same one again (A/A).",
@@ -88,15 +88,19 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     return command
 
 
+NETWORK = "network"
+"""What --versus calls the nodes' network: no parameter of a pattern, but something that may differ all the same."""
+
+
 def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
-    """`nodelay=false,bytes=64` to what differs in the second configuration.
+    """`nodelay=false,bytes=64,network=10.1.0.0/24` to what differs in the second configuration.
 
     Raises
     ------
     UsageError
         A part is no assignment, or its value is not of the parameter's type.
     """
-    kinds = {param.name: param.type for param in pattern.params}
+    kinds = {**{param.name: param.type for param in pattern.params}, NETWORK: "str"}
     changes: dict[str, Param] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
@@ -148,10 +152,12 @@ def _measure(
     cell = pair_cell(probe, pattern.name, client, server, transport=transport, params=params)
     study: Callable[[Conditions], Study] = partial(PairProbe, cell=cell)
     if versus is not None:
-        changed = probe.check(pattern.name, transport, {**cell.params, **parse_changes(pattern, versus)})
+        changes = parse_changes(pattern, versus)
+        network = changes.pop(NETWORK, None)
+        changed = probe.check(pattern.name, transport, {**cell.params, **changes})
         arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
         rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
-        study = partial(Versus, arms=arms, rule=rule)
+        study = partial(Versus, arms=arms, rule=rule, network=None if network is None else str(network))
     outcome = studied(f"net-{pattern.name}", options, study, where=partial(pair_inventory, client, server))
     if not as_json:
         for finding in outcome.run.findings:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.mpi.spec import WorldSpec
+from wulf.core.errors import UsageError
 
 SSH = "ssh -x -oBatchMode=yes"
 """How launchers reach the other nodes: nobody is there to be asked for a password."""
@@ -95,7 +96,18 @@ class Command:
 
 
 def command(mpi: Installed, site: Site, spec: WorldSpec, *program: str) -> Command:
-    """The command line that starts a program, with its own words, on the site's hosts."""
+    """The command line that starts a program, with its own words, on the site's hosts.
+
+    Raises
+    ------
+    UsageError
+        The MPI can't be told to use the network that it is to use.
+    """
+    if spec.tcp and mpi.kind != "openmpi" and site.interface is None:
+        raise UsageError(
+            f"the nodes' interfaces in {site.network} have different names: {mpi.title} takes one name alone",
+            "use Open MPI (--mpi openmpi), or nodes that name them alike",
+        )
     bind = spec.bind or ("none" if site.crowded or site.shared else "core")
     if spec.starter == "srun":
         argv, notes = _srun(mpi, site, spec, bind)
@@ -127,9 +139,10 @@ def _openmpi(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[li
     if site.crowded or site.shared:
         # a rank that waits asks all the time: on one machine it takes the CPU from what carries its messages, too
         mca["mpi_yield_when_idle"] = "1"
-    if site.shared:
+    if site.shared or spec.tcp:
         memory = "sm" if new else "vader"
         mca |= {"pml": "ob1", "btl": f"self,tcp,{memory}"}
+    if site.shared:
         if not new:
             mca["btl_vader_single_copy_mechanism"] = "none"
         notes.append("nodes of one machine: messages between them go by TCP, as between machines (btl tcp)")
@@ -178,8 +191,9 @@ def _hydra(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[list
         argv += ["-iface", site.interface]
     if bind != "none":
         argv += ["-bind-to", bind]
-    if site.shared:
+    if site.shared or spec.tcp:
         environment = {**_tcp_alone(mpi, site), **environment}
+    if site.shared:
         notes.append("nodes of one machine: messages between them go by TCP, as between machines")
     for name, value in environment.items():
         argv += ["-genv", name, value]
@@ -187,11 +201,15 @@ def _hydra(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[list
 
 
 def _tcp_alone(mpi: Installed, site: Site) -> dict[str, str]:
-    """What keeps UCX and libfabric from shared memory between nodes; within a node MPICH has its own."""
-    device = {"UCX_NET_DEVICES": site.interface} if site.interface else {}
+    """What keeps UCX and libfabric from shared memory and other networks; within a node MPICH has a memory of its own.
+
+    Names of interfaces: ucx_info -c, fi_tcp(7).
+    """
+    interface = {"FI_TCP_IFACE": site.interface} if site.interface else {}
     if mpi.kind == "intel":
-        return {"I_MPI_OFI_PROVIDER": "tcp"}
-    return {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp", **device}
+        return {"I_MPI_OFI_PROVIDER": "tcp", **interface}
+    device = {"UCX_NET_DEVICES": site.interface} if site.interface else {}
+    return {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp", **device, **interface}
 
 
 def _srun(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[list[str], list[str]]:

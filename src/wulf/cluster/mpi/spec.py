@@ -33,6 +33,8 @@ class WorldSpec:
         Variables for the ranks.
     options
         Further words on the starter's command line, after wulf's own: of two that contradict, the last one counts.
+    tcp
+        Messages between nodes go by TCP over the inventory's network alone, whatever else the MPI could use.
     """
 
     ranks: int | None = None
@@ -42,12 +44,15 @@ class WorldSpec:
     bind: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[str] = ()
+    tcp: bool = False
 
     def __post_init__(self) -> None:
         if self.per_node < 1 or (self.ranks is not None and self.ranks < 1):
             raise UsageError(f"{self.ranks or self.per_node} ranks can't be started", "ask for 1 or more")
         if self.starter not in STARTERS:
             raise UsageError(f"{self.starter!r} starts no ranks", f"there are: {', '.join(STARTERS)}")
+        if self.tcp and self.starter != "mpirun":
+            raise UsageError(f"{self.starter} can't be told which network MPI is to use", "leave --starter out")
 
 
 def layout(nodes: Sequence[str], spec: WorldSpec) -> tuple[str, ...]:

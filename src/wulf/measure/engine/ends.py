@@ -37,8 +37,11 @@ def no_second_session(node: str) -> NoReturn:
     raise NodeError(node, "no second session is at hand")
 
 
-Servers = dict[tuple[str, str, bool], dict[str, Any]]
-"""What is served: by node, transport, and whether in the node's second session; address, port and key."""
+Where = tuple[str, str, bool, str]
+"""A server: its node, transport, whether it is in the node's second session, and its address."""
+
+Servers = dict[Where, dict[str, Any]]
+"""What is served: address, port and key."""
 
 
 class Ends:
@@ -93,12 +96,11 @@ class Ends:
 
         The key of what is served never leaves the two sessions.
         """
-        where = _where(cell)
         gone = self.gone(cell)
-        if gone or cell.program != NET or where in self._servers:
+        if gone or cell.program != NET or (where := self._where(cell)) in self._servers:
             return gone
         key = secrets.token_hex(16)
-        address, session = self._addresses[cell.server], self._programs[NET][cell.server]
+        address, session = where[-1], self._programs[NET][cell.server]
         serving = self._second(cell.server) if _alone(cell) else session
         future = serving.call("serve", transport=cell.transport, address=address, key=key)
         answer, error = self._await(future, session, NET, cell.server, ANSWER_GRACE)
@@ -114,7 +116,7 @@ class Ends:
         if cell.program != NET:
             shares = {"set": {"name": cell.shares.name, "bytes": cell.shares.bytes}} if cell.shares else {}
             return session.call("run", probe=cell.pattern, params=params, **shares)
-        served = self._servers[_where(cell)]
+        served = self._servers[self._where(cell)]
         return session.call("run", pattern=cell.pattern, transport=cell.transport, **served, params=params)
 
     def answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
@@ -145,6 +147,9 @@ class Ends:
                 self._lost.setdefault((program, node), error.what.removeprefix(f"{node}: "))
             return None, {"code": getattr(error, "code", "lost"), "message": error.what}
 
+    def _where(self, cell: Cell) -> Where:
+        return cell.server, cell.transport, cell.client == cell.server, cell.address or self._addresses[cell.server]
+
     def _no_second(self, node: str) -> str:
         """Why a node that is measured with itself has no second session; empty where it has one."""
         try:
@@ -157,11 +162,6 @@ class Ends:
 def _alone(cell: Cell) -> bool:
     """Whether a node is measured with itself: each end is then a session of its own."""
     return cell.program == NET and cell.client == cell.server
-
-
-def _where(cell: Cell) -> tuple[str, str, bool]:
-    """The server of a cell: on which node, of which transport, and whether it is in the node's second session."""
-    return cell.server, cell.transport, cell.client == cell.server
 
 
 def _why_dead(node: str, session: ProbeSession) -> str:

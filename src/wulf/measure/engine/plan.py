@@ -83,6 +83,8 @@ class Cell:
         Failed replicates after which it is given up: once may be chance, three times is a fact.
     shares
         The working set that it shares with others, and is measured beside them for; None: it has its own.
+    address
+        Where the client reaches the server; None: as everything of this run.
     """
 
     id: int
@@ -103,6 +105,7 @@ class Cell:
     patience: float = 0.0
     attempts: int = 3
     shares: SharedSet | None = None
+    address: str | None = None
 
     @property
     def subject(self) -> str:

@@ -6,12 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wulf.core.names import plural
 from wulf.model.farm.study import FarmPoint, Nearby
+from wulf.model.impact import AFTER, BEFORE, FigureRow, Quantity, Visit, figures_of
+from wulf.stats.intervals import least_samples
 
 FARM, METG = "farm", "metg"
 """Phases: the designed table, and the search for the smallest useful unit."""
 
 PROBE = "farm"
+
+NETWORK = "network"
+"""The parameter of a cell that says over which of the nodes' networks it is measured."""
+
+CONTRASTED = ("seconds", "service")
+"""What is compared between two networks: the whole run, and the master's own time a message."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,8 @@ class Design:
         async or plain.
     threads
         That do a worker's batches.
+    networks
+        Of the nodes: over each one has a farm of its own. None: over the one that MPI uses.
     """
 
     workers: Sequence[int]
@@ -38,6 +49,7 @@ class Design:
     work: Mapping[str, Any]
     style: str = "async"
     threads: int = 1
+    networks: Sequence[str] = ()
 
     @property
     def ranks(self) -> int:
@@ -49,7 +61,8 @@ class Design:
         shared = {**self.work, "units": self.units, "style": self.style}
         crossed = [{**shared, **self._team, "workers": w, "batch": b} for w in self.workers for b in self.batches]
         alone = {**shared, "workers": 0, "batch": 1}
-        return [{**cell, "seconds": expected_seconds(cell)} for cell in (alone, *crossed)]
+        table = [{**cell, "seconds": expected_seconds(cell)} for cell in (alone, *crossed)]
+        return [{**cell, NETWORK: network} for network in self.networks for cell in table] if self.networks else table
 
     def metg(self, spin_seconds: float, seconds: float) -> dict[str, Any]:
         """The parameters of one point of the search: the most workers, a unit a message."""
@@ -116,5 +129,43 @@ def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]], near: Map
     return FarmPoint(
         phase=cell["phase"], workers=params["workers"], batch=params["batch"], units=params.get("units"),
         spin=params["spin_seconds"] if params["unit"] == "spin" else None, style=params["style"], values=values,
-        near=near,
+        near=near, network=params.get(NETWORK, ""),
     )  # fmt: skip
+
+
+def networks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """The networks of a run's farms, in the order asked for; none where it has farms over one alone."""
+    cells = (cell for cell in plan.get("cells", ()) if cell["pattern"] == PROBE)
+    return tuple(dict.fromkeys(cell["params"][NETWORK] for cell in cells if NETWORK in cell["params"]))
+
+
+def contrasts_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> dict[str, tuple[FigureRow, ...]]:
+    """Metric → each cell over the first of two networks against the same over the second, within blocks.
+
+    Claims are corrected for the number of cells (Holm), each metric by itself. Empty without two networks, or with
+    fewer blocks than could prove anything; a metric that no cell has is left out.
+    """
+    arms = dict(zip(networks_of(plan), (BEFORE, AFTER), strict=False))
+    cells = {cell["id"]: cell["params"] for cell in plan.get("cells", ()) if NETWORK in cell["params"]}
+    told = [one for one in replicates if one["ok"] and one["cell"] in cells and cells[one["cell"]]["workers"]]
+    blocks = len({one["block"] for one in told})
+    if len(arms) != len((BEFORE, AFTER)) or blocks < least_samples():
+        return {}
+    names = list(dict.fromkeys(_name(params) for params in cells.values() if params["workers"]))
+    found = {}
+    for metric in CONTRASTED:
+        visits = [
+            Visit(block, arm, {
+                _name(cells[one["cell"]]): one["metrics"].get(metric, {}).get("value")
+                for one in told if one["block"] == block and arms[cells[one["cell"]][NETWORK]] == arm
+            }, "ok")
+            for block in sorted({one["block"] for one in told}) for arm in arms.values()
+        ]  # fmt: skip
+        rows = figures_of(visits, [Quantity(name, "s") for name in names], names, blocks=blocks)
+        if any(row.row.compared.n for row in rows):
+            found[metric] = rows
+    return found
+
+
+def _name(params: Mapping[str, Any]) -> str:
+    return f"{plural(params['workers'], 'worker')}, batch {params['batch']}"

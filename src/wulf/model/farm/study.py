@@ -53,6 +53,8 @@ class FarmPoint:
         Metric → value of each replicate that had one.
     near
         How near to the master ("same core", "other node", …) → what the workers there say.
+    network
+        Over which of several; empty where there is one.
     """
 
     phase: str
@@ -63,6 +65,7 @@ class FarmPoint:
     style: str
     values: Mapping[str, Sequence[float]]
     near: Mapping[str, Nearby] = field(default_factory=dict)
+    network: str = ""
 
     def has(self, metric: str) -> bool:
         """Whether there are enough replicates for an interval."""

@@ -236,6 +236,8 @@ def _left(result: Object) -> Iterator[str]:
         yield "Every setting of every node is as before, byte by byte."
     elif result["kind"] == "links":
         yield from () if result["leftovers"] else ("The links are as before.",)
+    elif result["kind"] == "networks":
+        yield "Nothing was changed on the nodes: each arm was measured over a network of its own."
     elif same is None:
         yield "Whether all settings are as before was not read: `wulf tune status` tells."
     for one in result.get("differ", ()):

@@ -8,7 +8,7 @@ from math import isfinite
 from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
-from wulf.measure.mpi.farm import FARM, METG, points_of
+from wulf.measure.mpi.farm import FARM, METG, NETWORK, points_of
 from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, refuted
 from wulf.model.farm.pelikan import published
@@ -16,6 +16,7 @@ from wulf.model.farm.study import FarmStudy, farm_study
 from wulf.report.kit.figures import interval_text, usable, value_text
 from wulf.report.kit.view import Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.farm_networks import network_section, network_sentences
 from wulf.report.mpi.farm_tables import farm_tables
 from wulf.report.mpi.operations import figure_table
 from wulf.stats.estimates import Interval
@@ -29,27 +30,37 @@ STUDY = "farm"
 """What a run's `derived` calls it."""
 
 
-def study_of(run: Run) -> FarmStudy | None:
-    """The run's farm, studied once; None where it has none."""
+def studies_of(run: Run) -> dict[str, FarmStudy]:
+    """The run's farms, studied once: network → farm, "" where it has one over one network alone."""
     if STUDY not in run.derived:
-        run.derived[STUDY] = farm_study(points_of(run.plan, run.replicates), int(run.plan.get("seed") or 0))
-    found: FarmStudy | None = run.derived[STUDY]
+        points, seed = points_of(run.plan, run.replicates), int(run.plan.get("seed") or 0)
+        studied = {
+            network: farm_study([point for point in points if point.network == network], seed)
+            for network in dict.fromkeys(point.network for point in points)
+        }
+        run.derived[STUDY] = {network: study for network, study in studied.items() if study is not None}
+    found: dict[str, FarmStudy] = run.derived[STUDY]
     return found
 
 
 def farm_section(run: Run) -> list[Section]:
-    """Charts, and the tables with those of 2007 below ours where they have the same number of workers."""
-    study, drawn = study_of(run), farm_charts(run)
-    if study is None:
+    """Charts, and the tables with those of 2007 below ours where they have the same number of workers; of two networks
+    what the second makes of it, then each by itself.
+    """
+    studies, drawn = studies_of(run), farm_charts(run)
+    if not studies:
         return []
     theirs = published()
     told = any(finding.kind == "farm" for finding in run.findings)
     body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
-    body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
-    body += [*near_section(study), *farm_tables(study.tables, theirs)]
+    body += network_section(run)
+    for network, study in studies.items():
+        over = f" over {network}" if network else ""
+        body += [Note(f"2007: {theirs.source}; single runs. Here{over}: {study.tables.units:,} units, {study.style}.")]
+        body += [*near_section(study), *farm_tables(study.tables, theirs)]
     figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]
     body += [Fold("All figures with their intervals", [figure_table(figures)], printed=False)] if figures else []
-    return [Section("Farm", () if told else sentences(study), key="farm", link="Farm", body=body)]
+    return [Section("Farm", () if told else study_lines(run), key="farm", link="Farm", body=body)]
 
 
 def fastest(run: Run) -> str:
@@ -58,16 +69,19 @@ def fastest(run: Run) -> str:
     if not timed:
         return ""
     best = min(timed, key=lambda one: one.value or 0.0)
-    study = study_of(run)
+    network = str(best.params.get(NETWORK) or "")
+    study = studies_of(run).get(network)
     serial = study.serial.interval().value if study is not None and study.serial is not None else None
     than = f", {serial / (best.value or 1.0):.1f} times as fast as the serial run" if serial else ""
     how = f"{plural(int(str(best.params['workers'])), 'worker')} and batches of {best.params['batch']}"
+    how += f" over {network}" if network else ""
     return f"Fastest with {how}: {value_text(best)} ({interval_text(best)}){than}."
 
 
 def _name(record: Record) -> str:
     spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
-    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}"
+    over = f" over {record.params[NETWORK]}" if NETWORK in record.params else ""
+    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}{over}"
 
 
 def near_section(study: FarmStudy) -> list[Section]:
@@ -94,9 +108,12 @@ def _cells(figure: Uncertain) -> tuple[str, str]:
 
 
 def study_lines(run: Run) -> list[str]:
-    """What the models say, in sentences; empty for a run without a farm."""
-    study = study_of(run)
-    return sentences(study) if study else []
+    """What the models say, in sentences; of two networks how they differ, and o of each. Empty without a farm."""
+    studies = studies_of(run)
+    if set(studies) <= {""}:
+        return [line for study in studies.values() for line in sentences(study)]
+    own = [f"Over {name}: {_cost_sentence(one.cost, one.workers)}" for name, one in studies.items() if one.cost]
+    return [*network_sentences(run), *own]
 
 
 def sentences(study: FarmStudy) -> list[str]:

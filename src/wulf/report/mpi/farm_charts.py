@@ -57,22 +57,27 @@ class FarmChart:
         }  # fmt: skip
 
 
+def _over(point: FarmPoint) -> str:
+    return f" over {point.network}" if point.network else ""
+
+
 def farm_charts(run: Run) -> list[FarmChart]:
     """The charts; none for a run without a farm. Points without an interval are left out."""
     points = [point for point in points_of(run.plan, run.replicates) if len(_of(point)) >= least_samples()]
     table = [point for point in points if point.phase == FARM]
     crowd = [point for point in table if point.workers > 0]
-    alone = next((point.values["seconds"] for point in table if point.workers == 0), ())
+    alone = {point.network: point.values["seconds"] for point in table if point.workers == 0}
     search = [point for point in points if point.phase == METG and point.spin]
     found = [
         FarmChart(
-            "farm-speedup", "Speedup against the serial run", "1", ("workers", "speedup"), crowd if alone else (),
-            lambda p: f"batch {p.batch}", lambda p: (p.workers, f"{p.workers} workers"),
-            lambda p: _ratio(alone, p.values["seconds"]),
+            "farm-speedup", "Speedup against the serial run", "1", ("workers", "speedup"),
+            [point for point in crowd if point.network in alone],
+            lambda p: f"batch {p.batch}{_over(p)}", lambda p: (p.workers, f"{p.workers} workers"),
+            lambda p: _ratio(alone[p.network], p.values["seconds"]),
         ),
         FarmChart(
             "farm-message", "Time a message", "s", ("units a message", "time a message"), crowd,
-            lambda p: f"{p.workers} workers", lambda p: (p.batch, f"batch {p.batch}"),
+            lambda p: f"{p.workers} workers{_over(p)}", lambda p: (p.batch, f"batch {p.batch}"),
             lambda p: _median(p.values["message_time"]),
         ),
         FarmChart(

@@ -1,12 +1,14 @@
-"""Before and after in interleaved, randomised blocks: what switches between them, settings of nodes or links of a lab.
+"""Before and after in interleaved, randomised blocks: what switches between them, settings of nodes, links of a lab, or
+networks that the nodes have.
 
-Both leave a `CampaignState`: how far it came, what could not be taken back, what to know.
+All leave a `CampaignState`: how far it came, what could not be taken back, what to know.
 """
 
 from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -90,7 +92,42 @@ def _options(text: str) -> dict[str, str]:
     return found
 
 
-class LinkArms:
+class Visits(ABC):
+    """Both arms, visited in the order of a stage; in the end all is as it was."""
+
+    def __init__(self, stage: Stage, clock: Callable[[], float], watch: Watcher) -> None:
+        self._stage, self._clock, self._watch = stage, clock, watch
+        self.told = CampaignState()
+
+    @abstractmethod
+    def switch(self, arm: str) -> None:
+        """Make what is measured next that of an arm."""
+
+    @abstractmethod
+    def restore(self) -> None:
+        """All as it was found."""
+
+    def run(self, measure: Measure) -> CampaignState:
+        """All steps; every way out restores, or says what is not as before."""
+        began = self._clock()
+        with self.told.accounted(self.restore):
+            for number, step in enumerate(self._stage.steps):
+                arm = self._stage.arms[step.arm].name
+                self._report(number, f"block {step.block + 1}/{self._stage.blocks}: {arm}", self._clock() - began)
+                self.switch(arm)
+                measure({"stage": self._stage.name, "arm": arm, "block": step.block, **self._truth()})
+        return self.told
+
+    @abstractmethod
+    def _truth(self) -> dict[str, str]:
+        """What there is at this moment, for the records."""
+
+    def _report(self, done: int, now: str, spent: float) -> None:
+        left = spent / done * (len(self._stage.steps) - done) if done else None
+        self._watch.on_progress(Progress(done, len(self._stage.steps), left, now))
+
+
+class LinkArms(Visits):
     """The links of a lab's nodes, one way or the other; in the end as they were.
 
     Parameters
@@ -103,26 +140,14 @@ class LinkArms:
         self, lab: Lab, nodes: Sequence[str], links: tuple[Mapping[str, str], Mapping[str, str]], stage: Stage, *,
         clock: Callable[[], float] = time.monotonic, watch: Watcher = UNWATCHED,
     ) -> None:  # fmt: skip
-        self._lab, self._links, self._stage = lab, dict(zip(ARMS, links, strict=True)), stage
-        self._clock, self._watch = clock, watch
+        super().__init__(stage, clock, watch)
+        self._lab, self._links = lab, dict(zip(ARMS, links, strict=True))
         self._before = {node.name: node for node in lab.nodes if node.name in nodes}
-        self.told = CampaignState()
 
     def switch(self, arm: str) -> None:
         """Make all links those of an arm."""
         for node in self._before:
             self._lab.set_link(node, self._links[arm])
-
-    def run(self, measure: Measure) -> CampaignState:
-        """All steps; every way out leaves the links as they were, or says which are not."""
-        began = self._clock()
-        with self.told.accounted(self.restore):
-            for number, step in enumerate(self._stage.steps):
-                arm = self._stage.arms[step.arm].name
-                self._report(number, f"block {step.block + 1}/{self._stage.blocks}: {arm}", self._clock() - began)
-                self.switch(arm)
-                measure({"stage": self._stage.name, "arm": arm, "block": step.block, **self._truth()})
-        return self.told
 
     def restore(self) -> None:
         """Every link as it was found."""
@@ -136,9 +161,35 @@ class LinkArms:
         """What the lab itself says of its links at this moment."""
         return {f"link.{node.name}": node.emulation for node in self._lab.nodes if node.name in self._before}
 
-    def _report(self, done: int, now: str, spent: float) -> None:
-        left = spent / done * (len(self._stage.steps) - done) if done else None
-        self._watch.on_progress(Progress(done, len(self._stage.steps), left, now))
+
+class NetworkArms(Visits):
+    """Two networks that the nodes have: nothing is changed on them, only what is measured next.
+
+    Attributes
+    ----------
+    networks
+        Arm → network, as CIDR.
+    arm
+        That is measured now.
+    """
+
+    def __init__(
+        self, networks: tuple[str, str], stage: Stage, *,
+        clock: Callable[[], float] = time.monotonic, watch: Watcher = UNWATCHED,
+    ) -> None:  # fmt: skip
+        super().__init__(stage, clock, watch)
+        self.networks = dict(zip(ARMS, networks, strict=True))
+        self.arm = BEFORE
+
+    def switch(self, arm: str) -> None:
+        """From here on the network of that arm."""
+        self.arm = arm
+
+    def restore(self) -> None:
+        """Nothing was changed."""
+
+    def _truth(self) -> dict[str, str]:
+        return {"network": self.networks[self.arm]}
 
 
 def _restore(lab: Lab, node: LabNode) -> None:

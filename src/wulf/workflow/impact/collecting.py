@@ -78,7 +78,7 @@ class ImpactFile(TypedDict):
     claim: str
     why: str
     application: str
-    kind: Literal["settings", "links"]
+    kind: Literal["settings", "links", "networks"]
     changes: Annotated[list[ChangeFile], Field(min_length=1)]
     rows: Annotated[list[RowFile], Field(min_length=1)]
     profiles: dict[str, ProfileFile]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from wulf.apps.driver import Figure
@@ -19,9 +20,26 @@ from wulf.workflow.impact.profile import Profiled, Run, Take
 class Yardstick(Protocol):
     """A figure of the network, measured in the configuration that is there (`workflow.tune.measures.NetMeasure`)."""
 
-    cells: list[Cell]
+    @property
+    def cells(self) -> Sequence[Cell]: ...
 
     def __call__(self, about: Mapping[str, Param]) -> float | None: ...
+
+
+@dataclass(frozen=True)
+class ArmsYardstick:
+    """A figure of the network that each arm measures by a yardstick of its own."""
+
+    sticks: Mapping[str, Yardstick]
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """Of all arms."""
+        return [cell for stick in self.sticks.values() for cell in stick.cells]
+
+    def __call__(self, about: Mapping[str, Param]) -> float | None:
+        """By the arm's own."""
+        return self.sticks[str(about["arm"])](about)
 
 
 class ImpactMeasure:

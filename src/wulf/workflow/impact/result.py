@@ -57,18 +57,11 @@ def figures_object(
 
 
 def _figure(one: FigureRow, titles: Mapping[str, str], void: bool, alpha: float) -> dict[str, Any]:
-    proven = not void and one.row.compared.changed and one.holm is not None and one.holm <= alpha
     name = one.row.quantity.name
     return {
-        **_row(one.row), "title": titles.get(name, name), "leading": one.leading, "p_holm": one.holm, "proven": proven,
-        "verdict": _verdict(one, proven, void),
+        **_row(one.row), "title": titles.get(name, name), "leading": one.leading, "p_holm": one.holm,
+        "proven": not void and one.proven(alpha), "verdict": "not claimed" if void else one.verdict(alpha),
     }  # fmt: skip
-
-
-def _verdict(one: FigureRow, proven: bool, void: bool) -> str:
-    if void or one.row.compared.ratio is None:
-        return "not claimed"
-    return f"{one.row.compared.judgement}{' by itself' if one.row.compared.changed and not proven else ''}"
 
 
 def _profile(profiled: Profiled) -> dict[str, Any]:

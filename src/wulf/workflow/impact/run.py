@@ -1,17 +1,18 @@
-"""`wulf impact`: what a change of settings, or of a lab's links, is worth to an application; then all is undone."""
+"""`wulf impact`: what a change of settings, links or network is worth to an application; then all is undone."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wulf import lab as labs
 from wulf.apps.driver import Job
-from wulf.apps.ran import WALL
+from wulf.apps.ran import WALL, Ran
 from wulf.cluster.access import Access, access_to
+from wulf.cluster.addresses import data_addresses
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed
@@ -23,7 +24,7 @@ from wulf.measure.engine.ends import Servers
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import folded
-from wulf.model.impact import BEFORE, VOID, FigureRow, Quantity, figures_of, impact_of
+from wulf.model.impact import AFTER, BEFORE, VOID, FigureRow, Quantity, figures_of, impact_of
 from wulf.report.impact.outcome import OUTCOME
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import CONFIRM_SECONDS, DELTA
@@ -31,8 +32,8 @@ from wulf.tune.setting import Aim
 from wulf.workflow.app.run import AppRequest, run_once
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
-from wulf.workflow.impact.arms import BLOCKS, LinkArms, SettingsArms, stage_of
-from wulf.workflow.impact.measure import ImpactMeasure, figure_of
+from wulf.workflow.impact.arms import BLOCKS, LinkArms, NetworkArms, SettingsArms, stage_of
+from wulf.workflow.impact.measure import ArmsYardstick, ImpactMeasure, Yardstick, figure_of
 from wulf.workflow.impact.profile import Profiled, Run, Take, open_profiler
 from wulf.workflow.impact.result import figures_object, impact_object
 from wulf.workflow.tune.campaign import CampaignState
@@ -43,9 +44,10 @@ from wulf.workflow.tune.result import differences
 from wulf.workflow.tune.run import check_own_network, opened
 
 RTT, STREAM = Quantity("ping-pong, TCP round trip", "s"), Quantity("stream, TCP", "B/s", lower_is_better=False)
-YARDSTICKS = {RTT: NET[Aim.LATENCY], STREAM: NET[Aim.THROUGHPUT]}
+NETWORK = {RTT: NET[Aim.LATENCY], STREAM: NET[Aim.THROUGHPUT]}
 """The network's own figures, measured in every visit."""
 
+Yardsticks = Mapping[Quantity, Yardstick]
 Links = tuple[Mapping[str, str], Mapping[str, str]]
 
 
@@ -58,9 +60,11 @@ class ImpactRequest:
     application, unit, higher
         What is run, and its figure's unit and better direction where it has one of its own.
     settings
-        As --settings has them, one value each; None: the links are changed.
+        As --settings has them, one value each; None: something else is changed.
     links
-        Of a lab, before and after; None: settings are changed.
+        Of a lab, before and after; None: something else is changed.
+    networks
+        That the nodes have, as CIDR, before and after; None: something else is changed.
     answer
         A pattern for what of the output must be the same in both arms.
     profile
@@ -72,6 +76,7 @@ class ImpactRequest:
     application: AppRequest
     settings: str | None = None
     links: Links | None = None
+    networks: tuple[str, str] | None = None
     aim: Aim = Aim.LATENCY
     unit: str = "s"
     higher: bool = False
@@ -102,6 +107,9 @@ class Ready:
     notes: tuple[str, ...] = ()
 
 
+Joined = Callable[[Ready, Yardsticks], tuple[Ready, Yardsticks]]
+
+
 @dataclass
 class _Stand:
     """Where an impact is measured, for the length of a campaign."""
@@ -119,9 +127,11 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
     UsageError
         Nothing is to be changed, or what is can't be changed here.
     """
-    if (request.settings is None) == (request.links is None):
-        raise UsageError("an impact is that of settings or of links", "give --settings NAME=VALUE,… or --links A B")
-    carried = _with_links if request.links is not None else _with_settings
+    changes = {_with_settings: request.settings, _with_links: request.links, _with_networks: request.networks}
+    wanted = [carried for carried, change in changes.items() if change is not None]
+    if len(wanted) != 1:
+        raise UsageError("one change is measured", "give --settings NAME=VALUE,…, --links A B or --networks A B")
+    (carried,) = wanted
     told, stand, more = carried(inventory, request, writer, watch)
     found = impact_of(stand.measure.visits, stand.measure.quantities, blocks=request.blocks, delta=request.delta)
     result = {
@@ -251,14 +261,64 @@ def _lab_of(inventory: Inventory) -> Lab:
     return found
 
 
+# Networks of the nodes.
+
+
+def _with_networks(
+    inventory: Inventory, request: ImpactRequest, writer: RunWriter, watch: Watcher
+) -> tuple[CampaignState, _Stand, dict[str, Any]]:
+    assert request.networks is not None  # noqa: S101 - the caller has looked
+    before, after = request.networks
+    arms = NetworkArms((before, after), stage_of({}, request.blocks, request.seed), watch=watch)
+    application = replace(request.application, spec=replace(request.application.spec, tcp=True))
+    request = replace(request, application=application)
+    with access_to(inventory) as access, connect(access, watch.say) as connected, ExitStack() as stack:
+        for error in connected.failed.values():
+            raise error
+        accesses = {arm: access.on(network) for arm, network in arms.networks.items()}
+        agents = stack.enter_context(access.every_agent())
+        there = {
+            arm: replace(connected, addresses=data_addresses(own.inventory, agents)) for arm, own in accesses.items()
+        }
+
+        def with_other(ready: Ready, sticks: Yardsticks) -> tuple[Ready, Yardsticks]:
+            """What is measured over the first network joined with the same over the second."""
+            if ready.mpi is None:
+                raise UsageError(
+                    "a command that runs once on the first node chooses its network by itself",
+                    "have wulf start its ranks: --ranks, --per-node or --mpi",
+                )
+            apps = stack.enter_context(open_applications(accesses[AFTER], application.spec, watch.say))
+            runs = {BEFORE: ready.run, AFTER: ready_of(apps, application).run}
+            others = _yardsticks(there[AFTER], writer, {})
+            joined = {one: ArmsYardstick({BEFORE: stick, AFTER: others[one]}) for one, stick in sticks.items()}
+
+            def run(environment: Mapping[str, str]) -> Ran:
+                return runs[arms.arm](environment)
+
+            return replace(ready, run=run), joined
+
+        with _standing(accesses[BEFORE], request, there[BEFORE], writer, {}, watch=watch, joined=with_other) as stand:
+            told = arms.run(stand.measure)
+    changes = [{"name": "network", "before": [before], "after": [after]}]
+    return told, stand, {"kind": "networks", "changes": changes}
+
+
 # The application, and what is measured beside it.
 
 
 @contextmanager
 def _standing(
-    access: Access, request: ImpactRequest, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
-) -> Iterator[_Stand]:
-    """The application found, and everything measured, for the length of the block."""
+    access: Access, request: ImpactRequest, connected: Connected, writer: RunWriter, servers: Servers, *,
+    watch: Watcher, joined: Joined = lambda ready, sticks: (ready, sticks),
+) -> Iterator[_Stand]:  # fmt: skip
+    """The application found, and everything measured, for the length of the block.
+
+    Parameters
+    ----------
+    joined
+        Makes of the application and the yardsticks those that are measured.
+    """
     writer.write_json("fingerprint.json", connected.fingerprint)
     wanted = request.application
     with ExitStack() as stack:
@@ -269,10 +329,7 @@ def _standing(
         ready = ready_of(apps, wanted)
         take = stack.enter_context(_profiler(access, apps, ready, request, watch)) if request.profile else None
         connected.settled()
-        sticks = {
-            quantity: NetMeasure(connected, writer, what, None, servers)
-            for quantity, what in YARDSTICKS.items() if len(access.inventory.nodes) > 1
-        }  # fmt: skip
+        ready, sticks = joined(ready, _yardsticks(connected, writer, servers))
         yield _Stand(
             ImpactMeasure(
                 ready.run, figure_of(wanted.main, request.unit, higher=request.higher), sticks, writer,
@@ -280,6 +337,13 @@ def _standing(
             ),
             ready,
         )  # fmt: skip
+
+
+def _yardsticks(connected: Connected, writer: RunWriter, servers: Servers) -> Yardsticks:
+    """The network's own figures; a node alone has none."""
+    several = len(connected.sessions) > 1
+    measured = {quantity: NetMeasure(connected, writer, what, None, servers) for quantity, what in NETWORK.items()}
+    return dict(measured) if several else {}
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wulf.core.errors import UsageError
-from wulf.measure.mpi.farm import points_of
+from wulf.measure.mpi.farm import networks_of, points_of
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import TABLE, FarmPoint
 from wulf.store.run import Run
@@ -134,9 +134,12 @@ def _each_unit(line: CsvLine, figure: str, batch: int, units: int | None) -> flo
 def from_run(run: Run) -> FarmTable:
     """The table that `wulf mpi farm` measured, with what its ranks said besides. Raises UsageError without one."""
     points = points_of(run.plan, run.replicates)
+    over = ""
+    for network in networks_of(run.plan)[:1]:
+        points, over = [point for point in points if point.network == network], f" over {network}"
     if not any(one.phase == "farm" and one.workers and one.values.get(SECONDS) for one in points):
         raise UsageError(f"run {run.id} has no farm", "`wulf mpi farm` measures one, or give a CSV file")
-    return FarmTable(points, f"run {run.id}")
+    return FarmTable(points, f"run {run.id}{over}")
 
 
 def of_2007() -> FarmTable:

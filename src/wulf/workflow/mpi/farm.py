@@ -16,7 +16,7 @@ from wulf.report.mpi.farm import study_lines
 from wulf.store.run import read_run
 from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.probes import RanksStudy
+from wulf.workflow.mpi.probes import NetworkRanks, RanksStudy
 
 FIRST_SPINS = (1e-6, 1e-5, 1e-4)
 """Seconds: from below a message's cost within a node to above one over a network."""
@@ -41,7 +41,9 @@ class Farm(RanksStudy):
     together = True
 
     def __init__(self, given: Conditions, launch: Launch, design: Design, search: bool = False) -> None:
-        super().__init__(given, fitting_launch(launch, design.threads), PROBE)
+        launch = fitting_launch(launch, design.threads)
+        ranks = NetworkRanks(launch, design.networks, given.watch.say) if design.networks else None
+        super().__init__(given, launch, PROBE, ranks)
         self._design, self._search = design, search
 
     def shared(self, probe: Probe) -> Sequence[Cell]:

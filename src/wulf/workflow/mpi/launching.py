@@ -18,7 +18,9 @@ from wulf.cluster.session import RequestError, SessionLost
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.measure.engine.collect import add_counters
+from wulf.measure.engine.ends import ProbeSession
 from wulf.measure.engine.probes import Pattern
+from wulf.measure.mpi.farm import NETWORK
 from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED, work_seconds
 
 BIND_TIMEOUT = 30.0
@@ -196,6 +198,32 @@ class LaunchSession:
         self._bind()
         self._failed = False
         self.launches += 1
+
+
+class NetworkSession:
+    """The sessions of several launches as one: whose a run is stands in its parameters, under `network`.
+
+    Parameters
+    ----------
+    sessions
+        By network; each launch's own program hears nothing of it.
+    """
+
+    def __init__(self, sessions: Mapping[str, ProbeSession]) -> None:
+        self._sessions = sessions
+
+    @property
+    def alive(self) -> bool:
+        """While all are: blocks hold every network."""
+        return all(session.alive for session in self._sessions.values())
+
+    def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
+        """Ask the network's; what is no run is asked of one that is gone, where there is one: it says why."""
+        if op != "run":
+            gone = (session for session in self._sessions.values() if not session.alive)
+            return next(gone, next(iter(self._sessions.values()))).call(op, **fields)
+        params = dict(fields["params"])
+        return self._sessions[params.pop(NETWORK)].call(op, **{**fields, "params": params})
 
 
 def hung_after(ranks: int) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 
 from wulf.cluster.access import Access
 from wulf.cluster.mpi import World, open_world
@@ -13,12 +14,14 @@ from wulf.cluster.mpi.world import START_TIMEOUT
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
+from wulf.measure.engine.ends import ProbeSession
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, Pattern, Probe
+from wulf.measure.mpi.farm import NETWORK
 from wulf.measure.mpi.probes import SHARED, mpi_probe, subject_of, work_seconds
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Beside, Conditions, Judgement, Study
-from wulf.workflow.mpi.launching import Launch, LaunchSession, hung_after, launch_finding
+from wulf.workflow.mpi.launching import Launch, LaunchSession, NetworkSession, hung_after, launch_finding
 
 LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""
@@ -154,6 +157,48 @@ class Ranks:
             return []
         notes = [Finding(kind="note", severity=Severity.INFO, subject="", text=text) for text in self.notes]
         return [launch_finding(self.version, self.places, self._session.launches, how=self._launch.how), *notes]
+
+
+class NetworkRanks(Ranks):
+    """The ranks of several launches, each over one of the nodes' networks, that share cells and blocks.
+
+    Those that are not asked are asleep. Which are meant stands in a cell's parameters, under `network`.
+    """
+
+    def __init__(self, launch: Launch, networks: Sequence[str], say: Callable[[str], None] = lambda _: None) -> None:
+        launch = replace(launch, spec=replace(launch.spec, tcp=True))
+        super().__init__(launch, say)
+        self._each = {network: Ranks(launch, say) for network in networks}
+        self._shared: dict[str, ProbeSession] = {}
+
+    @contextmanager
+    def __call__(self, connected: Connected, access: Access) -> Iterator[None]:
+        """As `Ranks`, over each network."""
+        with ExitStack() as stack:
+            for network, ranks in self._each.items():
+                stack.enter_context(ranks(connected, access.on(network)))
+            first = next(iter(self._each.values()))
+            self.places, self.notes = first.places, first.notes
+            self.beside.notes += first.beside.notes
+            yield
+
+    def cell(
+        self, number: int, probe: Probe, name: str, params: Mapping[str, Param], phase: str = "single", *,
+        within: bool = False,
+    ) -> Cell:  # fmt: skip
+        """As of `Ranks`, with `network` among the parameters."""
+        own = {key: value for key, value in params.items() if key != NETWORK}
+        network = str(params[NETWORK])
+        ranks = self._each[network]
+        cell = ranks.cell(number, probe, name, own, phase, within=within)
+        self._shared[network] = ranks.beside.sessions[MPI][cell.subject]
+        self.beside.sessions.setdefault(MPI, {})[cell.subject] = NetworkSession(self._shared)
+        self.beside.lanes[cell.subject] = LANE
+        return replace(cell, params={**cell.params, NETWORK: network})
+
+    def findings(self) -> list[Finding]:
+        """Those of the first network: the others' ranks stand likewise."""
+        return next(iter(self._each.values())).findings()
 
 
 class RanksStudy(Study):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+from wulf.cluster.access import Access
+from wulf.cluster.addresses import data_addresses
+from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
@@ -45,17 +49,48 @@ class PairProbe(Study):
 
 
 class Versus(Study):
-    """Two configurations of one pair against each other, in blocks of AB or BA as a coin falls."""
+    """Two configurations of one pair against each other, in blocks of AB or BA as a coin falls.
+
+    Parameters
+    ----------
+    network
+        That the second is measured over, as CIDR; None: the same as the first.
+    """
 
     page = False
 
-    def __init__(self, given: Conditions, arms: tuple[Cell, Cell], rule: PairedRule) -> None:
+    def __init__(
+        self, given: Conditions, arms: tuple[Cell, Cell], rule: PairedRule, network: str | None = None
+    ) -> None:
         super().__init__(given)
         self._arms, self.versus = arms, rule
+        self._other = given.inventory.on(network) if network is not None else None
+        self._addresses: Mapping[str, str] = {}
+
+    @contextmanager
+    def attach(self, connected: Connected, access: Access) -> Iterator[None]:
+        """The nodes' addresses in the second's network."""
+        if self._other is not None:
+            with access.agents() as opened:
+                self._addresses = data_addresses(self._other, opened.sessions)
+        yield
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """Both arms, where both nodes answered."""
-        return placed(self._arms, connected)
+        arms = placed(self._arms, connected)
+        if self._other is None or not arms:
+            return arms
+        server = arms[0].server
+        addresses = connected.addresses[server], self._addresses[server]
+        if addresses[0] == addresses[1]:
+            raise UsageError(
+                f"{server} is reached at {addresses[0]} in both configurations", "name its other network: network=…"
+            )
+        # of what a record says, the address is what tells the two apart
+        return [
+            replace(arm, address=address, about={**arm.about, "address": address})
+            for arm, address in zip(arms, addresses, strict=True)
+        ]
 
 
 class PairSweep(Study):

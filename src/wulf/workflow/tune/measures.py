@@ -215,10 +215,11 @@ class NetReach:
 
     def _served(self, node: str) -> dict[str, Any]:
         """The node's server, started where the runner has not yet."""
-        where = (node, "tcp", False)
+        address = self._connected.addresses[node]
+        where = (node, "tcp", False, address)
         if where not in self._servers:
             key, session = secrets.token_hex(16), self._connected.sessions[node]
-            answer = session.request("serve", transport="tcp", address=self._connected.addresses[node], key=key)
+            answer = session.request("serve", transport="tcp", address=address, key=key)
             self._servers[where] = {"address": answer["address"], "port": answer["port"], "key": key}
         return self._servers[where]
 

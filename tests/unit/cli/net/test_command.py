@@ -34,6 +34,10 @@ def test_assignments(text: str, changes: dict[str, object]) -> None:
     assert parse_changes(PATTERN, text) == changes
 
 
+def test_the_network_may_differ_too() -> None:
+    assert parse_changes(PATTERN, "network=10.1.0.0/24,bytes=8") == {"network": "10.1.0.0/24", "bytes": 8}
+
+
 @pytest.mark.parametrize("text", ["nodelay", "colour=red", "bytes=many", "nodelay=perhaps", "=3"])
 def test_what_is_no_assignment_is_named(text: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.cluster.mpi.test_installed import MPICH, OPENMPI
 from wulf.cluster.mpi.commands import FLAT_LAUNCH, RankHost, Site, command
 from wulf.cluster.mpi.spec import WorldSpec
+from wulf.core.errors import UsageError
 
 PROGRAM = "/home/u/my cache/wulf-mpi"
 OPENMPI_5 = replace(OPENMPI, version="5.0.11", mpirun="/o/bin/mpirun")
@@ -106,3 +107,22 @@ def test_what_the_user_asks_for_comes_last():
     made = command(OPENMPI, CLUSTER, WorldSpec(bind="socket", options=["--mca", "btl", "self,vader"]), PROGRAM)
     assert "--bind-to socket:overload-allowed" in " ".join(made.argv)
     assert made.argv[-4:] == ("--mca", "btl", "self,vader", PROGRAM)
+
+
+def test_messages_go_by_tcp_over_the_network_where_that_is_asked_for():
+    site, spec = replace(CLUSTER, network="10.1.0.0/24", interface="eth1"), WorldSpec(tcp=True)
+    words = line(OPENMPI, site, spec)
+    assert "--mca pml ob1 --mca btl self,tcp,vader --mca btl_tcp_if_include 10.1.0.0/24" in words
+    assert "yield" not in words and "btl self,tcp,sm" in line(OPENMPI_5, site, spec)
+    words = line(MPICH, site, spec)
+    assert "-iface eth1" in words and "-genv UCX_NET_DEVICES eth1" in words and "-genv FI_TCP_IFACE eth1" in words
+    assert "-genv I_MPI_OFI_PROVIDER tcp -genv FI_TCP_IFACE eth1" in line(INTEL, site, spec)
+
+
+def test_an_mpi_that_takes_a_name_alone_needs_one_that_all_nodes_have():
+    site = replace(CLUSTER, network="10.1.0.0/24")
+    with pytest.raises(UsageError, match="different names: MPICH"):
+        line(MPICH, site, WorldSpec(tcp=True))
+    assert "10.1.0.0/24" in line(OPENMPI, site, WorldSpec(tcp=True))
+    with pytest.raises(UsageError, match="srun can't be told"):
+        WorldSpec(tcp=True, starter="srun")

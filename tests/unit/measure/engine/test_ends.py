@@ -26,12 +26,12 @@ def test_a_server_is_started_once_and_by_its_own_node() -> None:
     assert both.lacking(cell(0, "n1", "n2")) == both.lacking(cell(1, "n1", "n2")) == ""
     assert [op for op, _ in server.calls] == ["serve"]
     assert client.calls == []
-    assert list(servers) == [("n2", "tcp", False)]
+    assert list(servers) == [("n2", "tcp", False, "10.0.0.2")]
 
 
 def test_what_is_served_already_is_not_served_again() -> None:
     client, server = FakeSession("n1"), FakeSession("n2")
-    served: Servers = {("n2", "tcp", False): {"address": "10.0.0.2", "port": 9, "key": "k"}}
+    served: Servers = {("n2", "tcp", False, "10.0.0.2"): {"address": "10.0.0.2", "port": 9, "key": "k"}}
     both = ends(client, server, servers=served)
     assert both.lacking(cell(0, "n1", "n2")) == ""
     assert server.calls == []
@@ -70,3 +70,14 @@ def test_a_node_measured_with_itself_needs_a_second_session() -> None:
 def test_there_is_no_second_session_where_none_is_offered() -> None:
     with pytest.raises(NodeError, match="no second session"):
         no_second_session("n1")
+
+
+def test_a_cell_with_an_address_of_its_own_has_a_server_there() -> None:
+    client, server = FakeSession("n1"), FakeSession("n2")
+    servers: Servers = {}
+    both = ends(client, server, servers=servers)
+    other = replace(cell(1, "n1", "n2"), address="10.1.0.2")
+    assert both.lacking(cell(0, "n1", "n2")) == both.lacking(other) == ""
+    assert [fields["address"] for _, fields in server.calls] == ["10.0.0.2", "10.1.0.2"]
+    both.begin(other)
+    assert client.calls[-1][1]["address"] == "10.1.0.2"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.unit.measure.make_farm import DESIGN, farm_run
+from tests.unit.measure.make_farm import DESIGN, NETWORKS, farm_run
 from tests.wording import lacking
-from wulf.measure.mpi.farm import Design
+from wulf.measure.mpi.farm import Design, contrasts_of, networks_of
 from wulf.report.kit.terminal import print_all
 from wulf.report.mpi.farm import farm_section, study_lines
 from wulf.report.mpi.farm_charts import farm_charts
@@ -110,3 +110,30 @@ def test_a_run_without_a_farm_shows_nothing() -> None:
     assert printed(run) == []
     assert farm_charts(run) == []
     assert study_lines(run) == []
+
+
+def test_two_networks_are_compared_cell_by_cell_and_each_has_its_o() -> None:
+    run = farm_run(design=Design((3,), (1,), 1000, DESIGN.work, networks=NETWORKS))
+    lines = study_lines(run)
+    assert lines[0].startswith(
+        "Over 10.1.0.0/24 the whole run is longer in 1 of 1 cell and shorter in none. It differs"
+    )
+    assert lines[0].endswith("with 3 workers, batch 1: 1.5 (1.5–1.5) times as long.")
+    assert "(o) is longer in 1 of 1 cell" in lines[1]
+    shown = printed(run)
+    assert max(map(len, shown)) <= 80 and shown.index("10.0.0.0/24 and 10.1.0.0/24") > 0
+    assert sum("slower" in line and "faster" not in line for line in shown) == 2
+    assert {chart.name(point) for chart in farm_charts(run)[:1] for point in chart.points} == {
+        f"batch 1 over {network}" for network in NETWORKS
+    }
+
+
+def test_blocks_that_are_too_few_for_so_many_cells_are_said() -> None:
+    (seconds, _, *own) = study_lines(farm_run(design=Design((1, 3), (1, 10), 1000, DESIGN.work, networks=NETWORKS)))
+    assert "in none of 4 cells" in seconds and "of so many 6 blocks can prove none, 8 could" in seconds
+    assert len(own) == 2 and own[0].startswith("Over 10.0.0.0/24: A message of b units takes the master")
+
+
+def test_a_farm_over_one_network_is_compared_with_nothing() -> None:
+    run = farm_run()
+    assert contrasts_of(run.plan, run.replicates) == {} and networks_of(run.plan) == ()

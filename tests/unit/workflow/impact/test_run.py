@@ -19,8 +19,8 @@ from wulf.core.pattern import Pattern
 from wulf.core.records import Record
 from wulf.lab.labs import LabNode
 from wulf.model.impact import AFTER, BEFORE, Impact, Quantity, figures_of, impact_of
-from wulf.workflow.impact.arms import LinkArms, SettingsArms, parse_links, stage_of
-from wulf.workflow.impact.measure import ImpactMeasure
+from wulf.workflow.impact.arms import LinkArms, NetworkArms, SettingsArms, parse_links, stage_of
+from wulf.workflow.impact.measure import ArmsYardstick, ImpactMeasure
 from wulf.workflow.impact.profile import Profiled
 from wulf.workflow.impact.result import figures_object, impact_object
 from wulf.workflow.impact.run import exit_code_of
@@ -302,3 +302,18 @@ def test_exit_codes() -> None:
         == INCOMPLETE
     )
     assert exit_code_of(CampaignState("interrupted"), {"claim": "faster", "failed": {}, "rows": some}) == 130
+
+
+def test_networks_are_only_measured_and_nothing_is_changed() -> None:
+    networks = ("10.0.0.0/24", "10.1.0.0/24")
+    arms = NetworkArms(networks, stage_of({}, BLOCKS, 1), clock=lambda: 0.0)
+    sticks = {BEFORE: World(lambda: BEFORE, cells=["a"]), AFTER: World(lambda: AFTER, cells=["b"])}
+    stick = ArmsYardstick(sticks)
+    sink = Sink()
+    measure = ImpactMeasure(World(lambda: arms.arm).run, TIME, {RTT: stick}, sink)
+    assert arms.run(measure).state == "complete" and not arms.told.leftovers
+    found = judged(measure)
+    assert found.claim == "faster" and found.rows[1].compared.ratio == pytest.approx(0.1)
+    said = {(record.params["arm"], record.params["network"]) for record in sink.records}
+    assert said == {(BEFORE, networks[0]), (AFTER, networks[1])}
+    assert list(map(str, measure.cells)) == ["a", "b"]

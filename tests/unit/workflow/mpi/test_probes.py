@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,12 +20,14 @@ from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Record
 from wulf.measure import tools
 from wulf.measure.engine.plan import Cell
+from wulf.measure.mpi.farm import Design
 from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.study import Conditions, Study
 from wulf.workflow.mpi import probes as mpi
+from wulf.workflow.mpi.farm import Farm
 from wulf.workflow.mpi.launching import Launch, Turns, launch_finding, middle, ranks_text
 from wulf.workflow.mpi.probes import Ranks, RanksProbe
 from wulf.workflow.mpi.whole import Collectives, Onesided, Pairs, SizeSweep, looks_for
@@ -345,3 +348,30 @@ def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
     outcome, world = simulate(partial(RanksProbe, name="collective", params=given), nodes="n[1-4]")
     assert {params.get("start") for _, params in world.ran} == {start}
     assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")
+
+
+def test_farms_over_two_networks_share_blocks_and_each_has_its_own_launches(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    networks = ("10.0.0.0/24", "10.1.0.0/24")
+    worlds: list[FakeWorld] = []
+    given: list[tuple[str | None, bool]] = []
+    enter = launcher(steady, worlds)
+
+    def opened(access: Any, spec: WorldSpec, say: Any) -> Any:
+        given.append((access.inventory.network, spec.tcp))
+        return enter(access, spec, say)
+
+    monkeypatch.setattr(mpi, "open_world", opened)
+    design = Design((1,), (1, 10), 100, {"unit": "sha1", "bytes": 8}, networks=networks)
+    options = {"launch": Launch(how=BLOCKS), "design": design}
+    outcome = simulator(monkeypatch, tmp_path, Farm)("n[1-2]", options)
+    assert given == [(network, True) for network in networks]
+    assert len(design.table()) == 6 == len(outcome.run.plan["cells"])
+    first, second = worlds
+    assert Counter(str(ran) for ran in first.ran) == Counter(str(ran) for ran in second.ran)
+    assert len(first.ran) == 3 * 6 and first.launches == second.launches == 6
+    assert not any("network" in params for _, params in first.ran)
+    assert {record.params["network"] for record in main(outcome, "seconds")} == set(networks)
+    orders = {tuple(r["cell"] for r in outcome.run.replicates if r["block"] == block) for block in range(6)}
+    assert len(orders) > 1

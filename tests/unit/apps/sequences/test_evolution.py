@@ -4,7 +4,7 @@ from math import exp
 
 import pytest
 
-from wulf.apps.sequences import BASES, alignment, names_in, phylip
+from wulf.apps.sequences.evolution import BASES, alignment, names_in, phylip
 from wulf.core.errors import UsageError
 
 
