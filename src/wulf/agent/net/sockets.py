@@ -29,7 +29,7 @@ _HEADER = struct.Struct("=IH")
 _SOCKET = struct.Struct("=16x BB2x 2s2s16s16s4xQ 16xI")
 """nlmsghdr, inet_diag_msg: family, state; ports, addresses, cookie; inode."""
 _ATTRIBUTE = struct.Struct("=HH")
-_TCP_INFO = struct.Struct("=7xB60xII4xI16xI16xQQI8xI4xIQQQQI16xI8xI")
+_TCP_INFO = struct.Struct("=7xB60xII4xI16xI16xQQI8xI4xIQQQQI20xI8xI")
 """Of struct tcp_info (linux/tcp.h) what `Info` names, in the kernel's order."""
 _LEAST_INFO = 200
 """Bytes of a tcp_info that counts what was delivered: Linux 4.18. Later fields are 0 where they are absent."""
@@ -109,47 +109,39 @@ def dump() -> list[Socket]:
 
 
 def _of_family(kernel: socket.socket, family: int) -> Iterator[Socket]:
-    states = 1 << ESTABLISHED | 1 << LISTEN
-    kernel.send(
-        _ASK.pack(
-            _ASK.size, _BY_FAMILY, _REQUEST | _DUMP, family, 0, family, socket.IPPROTO_TCP, 1 << _INFO - 1, states
-        )
-    )
-    buffer = bytearray(_BUFFER)
-    while True:
+    length, flags, states = _ASK.size, _REQUEST | _DUMP, 1 << ESTABLISHED | 1 << LISTEN
+    kernel.send(_ASK.pack(length, _BY_FAMILY, flags, family, 0, family, socket.IPPROTO_TCP, 1 << _INFO - 1, states))
+    buffer, done = bytearray(_BUFFER), False
+    while not done:
         size = kernel.recv_into(buffer)
-        part = bytes(memoryview(buffer)[:size])
-        yield from decoded(part)
-        if ended(part):
-            return
+        found, done = decoded(bytes(memoryview(buffer)[:size]))
+        yield from found
 
 
-def decoded(part: bytes) -> Iterator[Socket]:
-    """The sockets of one part of the kernel's answer."""
+def decoded(part: bytes) -> tuple[list[Socket], bool]:
+    """The sockets of one part of the kernel's answer, and whether it is the last part.
+
+    Raises
+    ------
+    OSError
+        The kernel refuses.
+    """
+    found: list[Socket] = []
     at, size = 0, len(part)
     while at + _HEADER.size <= size:
         length, kind = _HEADER.unpack_from(part, at)
+        if kind == _DONE:
+            return found, True
         if kind == _BY_FAMILY:
             family, state, port, peer_port, address, peer, cookie, inode = _SOCKET.unpack_from(part, at)
-            yield Socket(
-                family, state, port[0] << 8 | port[1], peer_port[0] << 8 | peer_port[1], address, peer, cookie, inode,
-                _info(part, at + _SOCKET.size, at + length) if state == ESTABLISHED else None,
-            )  # fmt: skip
+            info = _info(part, at + _SOCKET.size, at + length) if state == ESTABLISHED else None
+            ports = port[0] << 8 | port[1], peer_port[0] << 8 | peer_port[1]
+            found.append(Socket(family, state, *ports, address, peer, cookie, inode, info))
         elif kind == _ERROR:
             number = -struct.unpack_from("=i", part, at + 16)[0]
             raise OSError(number, os.strerror(number))
         at += max(length + 3 & ~3, 16)
-
-
-def ended(part: bytes) -> bool:
-    """Whether this is the last part: it holds the message that says so."""
-    at = 0
-    while at + _HEADER.size <= len(part):
-        length, kind = _HEADER.unpack_from(part, at)
-        if kind == _DONE:
-            return True
-        at += max(length + 3 & ~3, 16)
-    return False
+    return found, False
 
 
 def _info(part: bytes, at: int, end: int) -> Info | None:

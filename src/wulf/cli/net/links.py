@@ -50,7 +50,7 @@ def command(
         with measuring("links", out, 0, argv=sys.argv[1:], nodes=nodes) as (writer, seed, line):
             show = unshown if not live else _json_lines if as_json else _lines
             outcome = links(inventory, writer, schedule, seed=seed, by_program=by_program, say=line.say, show=show)
-    return show_run(outcome, as_json=as_json and not live)
+    return outcome.exit_code if live and as_json else show_run(outcome, as_json=as_json)
 
 
 def _figures(cells: list[Cell], replicates: list[Replicate]) -> list[tuple[str, dict[str, Any]]]:

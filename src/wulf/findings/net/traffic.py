@@ -108,7 +108,18 @@ def traffic_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]
     known = {one.subject for one in told}
     queues = [_queue(one, late) for one in delayed.findings if one.subject not in known]
     limits = bottleneck_findings(pairs, path.explained, said=said)
-    return [*told, *queues, *limits]
+    return [*told, *queues, *(_doubted(one, records) for one in limits)]
+
+
+def _doubted(finding: Finding, records: Iterable[Record]) -> Finding:
+    """Losses among hosts that are all late: TCP sends again what only comes late, and no switch is to be looked at."""
+    waited = [one.value for one in records if one.metric == PRESSURE and one.value is not None]
+    if not finding.text.startswith("drop-bound") or not waited or median(waited) < CONTENTION[0].least:
+        return finding
+    why = (
+        f"Tasks waited for a CPU in {median(waited):.0%} of the time (PSI): some may have come late, and not got lost."
+    )
+    return finding.model_copy(update={"severity": Severity.INFO, "text": f"{finding.text} {why}"})
 
 
 def _whose(finding: Finding, late: Mapping[str, Late]) -> list[str]:

@@ -181,8 +181,11 @@ class Polls:
             pairs, beyond, several = self._pairs_of(node, answer["groups"])
             outside, shared = outside + beyond, shared + several
             self._count(answer)
-            here = {"block": block, "at": at, "ok": True, "counters": {}, "seconds": answer["seconds"]}
-            taken.append({**here, "cell": self._cell(node, node, None).id, "metrics": host_figures(answer), "info": {}})
+            here = {
+                "block": block, "at": at, "ok": True, "counters": {}, "seconds": answer["seconds"], "during": None,
+                "info": None,
+            }  # fmt: skip
+            taken.append({**here, "cell": self._cell(node, node, None).id, "metrics": host_figures(answer)})
             for (there, service), groups in pairs.items():
                 if any(group["acked"] or group["segments"] for group in groups):
                     cell = self._cell(node, there, service)

@@ -47,7 +47,7 @@ READING = (
 )
 
 METHOD = (
-    Item("Source", "tcp_info of every established TCP socket of each node, by sock_diag; no packet is captured or sent."),
+    Item("Source", "tcp_info of each node's established TCP sockets, by sock_diag; no packet is captured or sent."),
     Item("Polls", "Each poll of all nodes is one replicate of a pair; a round trip or rate is the median over a pair's "
          "connections, by segments delivered, then over the polls, with an interval that allows for polls that depend "
          "on each other."),
@@ -146,7 +146,7 @@ def _pairs(run: Run) -> list[Section]:
     small = ["Receiver, buffer, network: shares of the time with data to send that each held it up (tcp_info)."]
     if len(ordered) > MOST_ROWS:
         small.append(f"The {MOST_ROWS} of {plural(len(ordered), 'pair')} that sent most; all are in records.jsonl.")
-    table = Columns(heads, rows)
+    table = Columns(heads, rows, unprinted=(5,))
     return [Section("What held it up", table=table, small=small, key="held", link="Held up")] if rows else []
 
 
