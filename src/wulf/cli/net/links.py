@@ -42,14 +42,14 @@ def command(
     Exit codes: 0 nothing stands out; 1 a node or link does; 3 a node could
     not be asked; 130 interrupted, what was seen is kept.
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
-    from wulf.workflow.net.links import Schedule, links, unshown
+    from wulf.workflow.net.links import Following, Schedule, links, unshown
 
     schedule = Schedule(seconds, every)  # refused before any node is touched
     with inventory_of(**where) as inventory:
         nodes = list(inventory.names)
         with measuring("links", out, 0, argv=sys.argv[1:], nodes=nodes) as (writer, seed, line):
             show = unshown if not live else _json_lines if as_json else _lines
-            outcome = links(inventory, writer, schedule, seed=seed, by_program=by_program, say=line.say, show=show)
+            outcome = links(inventory, writer, Following(schedule, by_program, seed, line.say, show))
     return outcome.exit_code if live and as_json else show_run(outcome, as_json=as_json)
 
 

@@ -90,52 +90,44 @@ class Followed:
     failed: dict[str, NodeError] = field(default_factory=dict)
 
 
-def links(
-    inventory: Inventory,
-    writer: RunWriter,
-    schedule: Schedule,
-    *,
-    seed: int = 0,
-    by_program: bool = False,
-    say: Callable[[str], None] = lambda _: None,
-    show: Show = unshown,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> RunOutcome:
-    """Poll the nodes' sockets, judge, and leave a complete run on disk, with its page.
+@dataclass(frozen=True)
+class Following:
+    """How the traffic is followed.
 
-    An interrupt keeps what was seen: the outcome then has exit code 130.
-
-    Parameters
+    Attributes
     ----------
     by_program
         Tell connections apart by the program that has them, too.
+    clock, sleep
+        Seconds; injected so that tests are instant.
+    """
+
+    schedule: Schedule
+    by_program: bool = False
+    seed: int = 0
+    say: Callable[[str], None] = lambda _: None
+    show: Show = unshown
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+def links(inventory: Inventory, writer: RunWriter, how: Following) -> RunOutcome:
+    """Poll the nodes' sockets, judge, and leave a complete run on disk, with its page.
+
+    An interrupt keeps what was seen: the outcome then has exit code 130.
     """
     found, state = Followed(), "complete"
     try:
         with access_to(inventory) as access, access.agents() as opened:
             found.failed = dict(opened.failed)
-            say("reading facts")
+            how.say("reading facts")
             found.fingerprint = facts_of(opened.sessions)
             writer.write_json("fingerprint.json", found.fingerprint)
             found.polls = Polls(owners_of(_addresses(inventory, opened.sessions)))
-            _poll(found, opened.sessions, writer, _Poller(schedule, by_program, seed, say, show, clock, sleep))
+            _poll(found, opened.sessions, writer, how)
     except KeyboardInterrupt:
         state = "interrupted"
-    return _finished(found, writer, seed, state)
-
-
-@dataclass(frozen=True)
-class _Poller:
-    """How it is polled."""
-
-    schedule: Schedule
-    by_program: bool
-    seed: int
-    say: Callable[[str], None]
-    show: Show
-    clock: Callable[[], float]
-    sleep: Callable[[float], None]
+    return _finished(found, writer, how.seed, state)
 
 
 def _addresses(inventory: Inventory, sessions: Mapping[str, Session]) -> dict[str, list[str]]:
@@ -148,7 +140,7 @@ def _addresses(inventory: Inventory, sessions: Mapping[str, Session]) -> dict[st
     return found
 
 
-def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, how: _Poller) -> None:
+def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, how: Following) -> None:
     """Poll all nodes at their times; a poll that is late does not hurry those after it."""
     alive, began, polls = dict(sessions), how.clock(), how.schedule.polls
     for number in range(polls + 1):

@@ -24,7 +24,7 @@ from wulf.report.run.html import render
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.recover import load
-from wulf.workflow.net.links import Schedule, links
+from wulf.workflow.net.links import Following, Schedule, links
 
 NODES = 4
 
@@ -73,7 +73,7 @@ def follow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Run
                 raise KeyboardInterrupt
 
         with RunWriter(tmp_path / "run", "links", {"nodes": list(inventory.names)}) as writer:
-            return links(inventory, writer, Schedule(10.0 * polls, 10.0), clock=lambda: now[0], sleep=sleep)
+            return links(inventory, writer, Following(Schedule(10.0 * polls, 10.0), clock=lambda: now[0], sleep=sleep))
 
     return followed
 
