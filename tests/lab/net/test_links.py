@@ -84,6 +84,7 @@ def lab(netns: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[labs.Lab]:
         yield made
 
 
+@pytest.mark.command("links")
 def test_it_names_the_node_behind_losses_and_their_way_and_nobody_without(lab: labs.Lab, tmp_path: Path) -> None:
     with traffic(lab):
         quiet, _ = followed(tmp_path / "quiet")
