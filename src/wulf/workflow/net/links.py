@@ -35,7 +35,7 @@ SHORTEST = 0.2
 """Seconds; more often would cost the nodes what they are watched for."""
 
 PATIENCE = 10.0
-"""Seconds that a node may take to answer a poll."""
+"""Seconds that the nodes may take to answer a poll, all at the same time."""
 
 Show = Callable[[int, list[Cell], list[Replicate]], None]
 """Told of each poll: its number, and cells and replicates that came of it."""
@@ -134,9 +134,11 @@ def _addresses(inventory: Inventory, sessions: Mapping[str, Session]) -> dict[st
     """Node → every address that it has: its traffic goes over any."""
     asked = {node: session.call("addresses") for node, session in sessions.items()}
     found = {node: [address] for node, address in data_addresses(inventory, sessions).items()}
+    deadline = time.monotonic() + PATIENCE
     for node, answer in asked.items():
         with suppress(NodeError, FutureTimeout):
-            found.setdefault(node, []).extend(one["address"] for one in answer.result(PATIENCE)["addresses"])
+            listed = answer.result(max(0.0, deadline - time.monotonic()))["addresses"]
+            found.setdefault(node, []).extend(one["address"] for one in listed)
     return found
 
 
@@ -163,10 +165,10 @@ def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, h
 def _answers(alive: dict[str, Session], by_program: bool, failed: dict[str, NodeError]) -> dict[str, dict[str, Any]]:
     """What the nodes say; one that does not answer has failed, and is asked no more."""
     asked = {node: session.call("sockets", by_program=by_program) for node, session in alive.items()}
-    found = {}
+    found, deadline = {}, time.monotonic() + PATIENCE
     for node, answer in asked.items():
         try:
-            found[node] = answer.result(PATIENCE)
+            found[node] = answer.result(max(0.0, deadline - time.monotonic()))
         except FutureTimeout:
             failed[node] = NodeError(node, f"no answer to a poll within {PATIENCE:g} s", "is it overloaded?")
         except NodeError as error:
