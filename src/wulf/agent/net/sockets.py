@@ -31,6 +31,7 @@ _SOCKET = struct.Struct("=16x BB2x 2s2s16s16s4xQ 16xI")
 _ATTRIBUTE = struct.Struct("=HH")
 _TCP_INFO = struct.Struct("=7xB60xII4xI16xI16xQQI8xI4xIQQQQI20xI8xI")
 """Of struct tcp_info (linux/tcp.h) what `Info` names, in the kernel's order."""
+_WHOLE = _ATTRIBUTE.size + _TCP_INFO.size
 _LEAST_INFO = 200
 """Bytes of a tcp_info that counts what was delivered: Linux 4.18. Later fields are 0 where they are absent."""
 
@@ -148,6 +149,8 @@ def _info(part: bytes, at: int, end: int) -> Info | None:
     while at < end:
         length, kind = _ATTRIBUTE.unpack_from(part, at)
         if kind == _INFO:
+            if length >= _WHOLE:
+                return Info._make(_TCP_INFO.unpack_from(part, at + 4))
             info = part[at + 4 : at + length]
             if len(info) < _LEAST_INFO:
                 raise Refused(

@@ -22,7 +22,7 @@ _MICRO = 1e-6
 
 
 class Group:
-    """Connections with one peer over one service's port, of one program: sums over the time since the last poll."""
+    """Connections with one peer over one service's port, of one program, that did something since the last poll."""
 
     __slots__ = (
         "acked", "again", "busy", "delivered", "dups", "least", "rates", "received", "rtts", "rwnd", "segments",
@@ -38,6 +38,7 @@ class Group:
     def take(self, now: Info, before: Info) -> None:
         """Add what one connection did; nothing was sent and acknowledged: its round trip says nothing of this time."""
         delivered = now.delivered - before.delivered & _WRAP
+        self.sockets += 1
         self.acked += now.bytes_acked - before.bytes_acked
         self.received += now.bytes_received - before.bytes_received
         self.segments += now.data_segs_out - before.data_segs_out & _WRAP
@@ -126,16 +127,16 @@ class Traffic:
             now = one.info
             if now is None:
                 continue
+            before = self._seen.get(one.cookie, _NOTHING)
+            seen[one.cookie] = now
+            if now == before:
+                continue
             here = one.port in serving
             key = one.family, one.peer, one.port if here else one.peer_port, here, self._names.get(one.cookie, "")
             group = groups.get(key)
             if group is None:
                 group = groups[key] = Group()
-            group.sockets += 1
-            before = self._seen.get(one.cookie, _NOTHING)
-            seen[one.cookie] = now
-            if now != before:
-                group.take(now, before)
+            group.take(now, before)
         told = self._told(groups, seen, at, spent, host)
         self._seen, self._before = seen, (at, spent, host)
         self._names = {cookie: name for cookie, name in self._names.items() if cookie in seen}
@@ -151,14 +152,15 @@ class Traffic:
                 "host": {}, "groups": [],
             }  # fmt: skip
         since, spent_since, host_since = self._before
-        ordered = sorted(groups.items(), key=lambda item: -(item[1].acked + item[1].received))
+        active = [item for item in groups.items() if item[1].acked or item[1].received or item[1].segments]
+        active.sort(key=lambda item: -(item[1].acked + item[1].received))
         return {
             "seconds": at - since, "sockets": len(seen), "new": new, "ended": ended,
-            "left_out": max(0, len(ordered) - MOST_GROUPS), "cpu_seconds": spent - spent_since,
+            "left_out": max(0, len(active) - MOST_GROUPS), "cpu_seconds": spent - spent_since,
             "host": {name: value - host_since[name] for name, value in host.items() if name in host_since},
             "groups": [
                 {"peer": text_of(family, peer), "port": port, "serving": here, "program": program, **group.said()}
-                for (family, peer, port, here, program), group in ordered[:MOST_GROUPS]
+                for (family, peer, port, here, program), group in active[:MOST_GROUPS]
             ],
         }  # fmt: skip
 

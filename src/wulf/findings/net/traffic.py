@@ -170,11 +170,11 @@ def unseen_findings(unseen: Unseen, sockets: int) -> list[Finding]:
     if unseen.missed:
         said.append(f"up to {unseen.missed:,} were opened and gone between two polls, or never got through")
     if unseen.outside:
-        said.append(f"up to {unseen.outside:,} sockets lead to none of these nodes, and are not in the figures")
+        said.append(f"up to {unseen.outside:,} busy sockets lead to none of these nodes, and are not in the figures")
     if unseen.shared:
         said.append(
-            f"up to {unseen.shared:,} sockets lead to an address that several nodes have, as loopback's: it names no "
-            "node"
+            f"up to {unseen.shared:,} busy sockets lead to an address that several nodes have, as loopback's: it names "
+            "none"
         )
     if unseen.left_out:
         said.append(f"{unseen.left_out:,} groups of connections were too many for an answer")

@@ -144,7 +144,7 @@ class Unseen:
     left_out
         Groups that answers had no room for.
     outside, shared
-        Most sockets in one poll with peers that are no node, and at addresses that several nodes have.
+        Most busy sockets in one poll with peers that are no node, and at addresses that several nodes have.
     """
 
     ended: int = 0

@@ -67,14 +67,19 @@ def test_what_was_sent_since_the_last_poll_in_si_units(polled: Any) -> None:
     ]  # fmt: skip
 
 
-def test_who_sent_nothing_has_no_round_trip_of_this_time(polled: Any) -> None:
-    quiet = connection(1, bytes_acked=1000, delivered=10, rtt=250, min_rtt=80)
-    (group,) = polled([quiet], [quiet])[1]["groups"]
-    assert (group["rtt"], group["least"], group["rate"], group["sockets"]) == (None, None, None, 1)
+def test_who_only_received_has_no_round_trip_of_this_time(polled: Any) -> None:
+    before, after = (connection(1, bytes_received=size, delivered=10, rtt=250, min_rtt=80) for size in (1000, 9000))
+    (group,) = polled([before], [after])[1]["groups"]
+    assert (group["rtt"], group["least"], group["rate"], group["received"]) == (None, None, None, 8000)
+
+
+def test_a_connection_that_did_nothing_is_in_no_group(polled: Any) -> None:
+    before, after = (connection(1, bytes_acked=1000, delivered=10, rtt=rtt) for rtt in (250, 260))
+    assert [polled([before], [later])[1]["groups"] for later in (before, after)] == [[], []]
 
 
 def test_a_rate_that_the_application_limited_says_nothing_of_the_network(polled: Any) -> None:
-    (group,) = polled([], [connection(1, delivered=5, delivery_rate=10**6, flags=1)])[1]["groups"]
+    (group,) = polled([], [connection(1, bytes_acked=9, delivered=5, delivery_rate=10**6, flags=1)])[1]["groups"]
     assert group["rate"] is None
 
 
@@ -90,13 +95,14 @@ def test_a_counter_of_32_bits_goes_on_beyond_its_end(polled: Any) -> None:
 
 
 def test_a_service_is_known_by_the_port_that_is_listened_on(polled: Any) -> None:
-    sockets = [listener(22), connection(1, port=22, peer_port=50001), connection(2, port=22, peer_port=50002)]
+    own = [connection(number, port=22, peer_port=50000 + number, bytes_acked=9) for number in (1, 2)]
+    sockets = [listener(22), *own]
     (group,) = polled([], sockets)[1]["groups"]
     assert (group["port"], group["serving"], group["sockets"]) == (22, True, 2)
 
 
 def test_programs_are_told_apart_where_they_are_asked_for(polled: Any) -> None:
-    sockets = [connection(1), connection(2), connection(3)]
+    sockets = [connection(number, bytes_acked=9) for number in (1, 2, 3)]
     assert {group["program"] for group in polled([], sockets, by_program=True)[1]["groups"]} == {"mpirun", "ssh", ""}
     assert {group["program"] for group in polled([], sockets)[1]["groups"]} == {""}
 
