@@ -450,7 +450,7 @@ class Sockets(TypedDict):
     ended: Count
     left_out: Count
     cpu_seconds: Figure
-    host: Counters
+    host: dict[str, float]
     groups: list[Traffic]
 
 

@@ -117,7 +117,7 @@ def during(groups: Sequence[Group]) -> dict[str, Any]:
 
 def host_figures(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Metric → value, or why there is none, of one node in one poll."""
-    host, seconds = answer["host"], answer["seconds"]
+    host, seconds, spent = answer["host"], answer["seconds"], answer["cpu_seconds"]
     none = "this kernel does not count it"
 
     def share(name: str, of: float | None) -> float | None:
@@ -127,7 +127,7 @@ def host_figures(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         PRESSURE: _figure("1", share("pressure", seconds), f"{none} (/proc/pressure)"),
         SOFTIRQ: _figure("1", share("softirq", host.get("cpu")), none),
         WAITING: _figure("1", share("run_delay", host.get("cpu")), f"{none} (/proc/schedstat)"),
-        COST: _figure("1", answer["cpu_seconds"] / seconds, none),
+        COST: _figure("1", None if spent is None else spent / seconds, none),
     }
 
 
@@ -297,6 +297,8 @@ def traffic_records(
                 replace(cell, metrics=(metric,)), own, replace(plan, looks=looks), run, at=at,
                 stopped=f"{len(own)} polls", bottleneck=limited if metric is cell.metrics[0] else (),
             )  # fmt: skip
+    for record in found:
+        record.params.pop("wave")  # all are polled at the same time: it names nothing
     return [record for record in found if record.value is not None or "port" not in record.params]
 
 

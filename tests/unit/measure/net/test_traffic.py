@@ -129,7 +129,9 @@ def test_each_poll_is_a_replicate_and_a_line_that_can_be_read_again() -> None:
     found, replicates = records(*(answer(group(rtt=2e-4 + 1e-6 * i)) for i in (3, 0, 7, 2, 5, 1, 6, 4)))
     assert all(replicate_of(json.dumps(one).encode()) for one in replicates)
     rtt = next(one for one in found if is_whole(one) and one.metric == RTT)
-    assert (rtt.subject, rtt.replicates, rtt.verdict, rtt.params["source"]) == ("n1>n2", 8, "ok", "traffic")
+    assert (rtt.subject, rtt.replicates, rtt.verdict, rtt.params) == (
+        "n1>n2", 8, "ok", {"transport": "tcp", "pattern": "traffic", "source": "traffic"}
+    )  # fmt: skip
     assert rtt.low is not None
     assert rtt.high is not None
     assert rtt.low <= 2.035e-4 <= rtt.high

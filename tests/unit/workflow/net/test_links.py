@@ -140,6 +140,15 @@ def test_losses_are_no_hosts_noise(follow: Any) -> None:
     assert list(named(follow(lossy))) == ["n3"]
 
 
+@pytest.mark.parametrize(("pressure", "severity"), [(0.1, Severity.WARN), (6.0, Severity.INFO)])
+def test_losses_everywhere_are_doubted_where_all_hosts_are_late(
+    follow: Any, pressure: float, severity: Severity
+) -> None:
+    outcome = follow(Made(lambda *_: {"again": 35}, lambda _: {"pressure": pressure}))
+    (losses,) = (one for one in outcome.run.findings if one.text.startswith("drop-bound"))
+    assert (losses.severity, "may have come late" in losses.text) == (severity, severity is Severity.INFO)
+
+
 def test_what_the_receiver_holds_up_is_a_verdict(follow: Any) -> None:
     outcome = follow(Made(lambda *pair: {"rwnd": 0.9, "window": 65_535} if pair == ("n1", "n2") else {}))
     assert any(one.text.startswith("window-bound: n1 → n2 (tcp traffic): n2's receive") for one in outcome.run.findings)
