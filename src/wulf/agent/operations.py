@@ -23,6 +23,7 @@ from wulf.agent.mpi.processes import mpi_processes, mpi_reach
 from wulf.agent.mpi.profile import profile_fits, profile_read
 from wulf.agent.mpi.trace import trace_look, trace_read
 from wulf.agent.mpi.wheel import mpi_install
+from wulf.agent.net.traffic import sockets
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -130,6 +131,7 @@ OPERATIONS: dict[str, Operation] = {
     "app_outputs": app_outputs,
     "app_counters": app_counters,
     "app_clear": app_clear,
+    "sockets": sockets,
     "relay": relay,
     "relayed": relayed,
     **CHANGES,

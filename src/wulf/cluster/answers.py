@@ -418,6 +418,42 @@ class Events(TypedDict):
     events: list[Annotated[list[Any], AfterValidator(_whole)]]
 
 
+class Traffic(TypedDict):
+    """What a node's connections with one peer, over one service's port, did since the poll before; SI units."""
+
+    peer: str
+    port: Annotated[int, Field(ge=0, le=65535)]
+    serving: bool
+    program: str
+    sockets: Count
+    acked: Count
+    received: Count
+    segments: Count
+    again: Count
+    dups: Count
+    delivered: Count
+    busy: float
+    rwnd: float
+    sndbuf: float
+    window: Count
+    rtt: Figure
+    least: Figure
+    rate: Figure
+
+
+class Sockets(TypedDict):
+    """A poll of a node's sockets; the first one knows of no time before it."""
+
+    seconds: Figure
+    sockets: Count
+    new: Count
+    ended: Count
+    left_out: Count
+    cpu_seconds: Figure
+    host: dict[str, float]
+    groups: list[Traffic]
+
+
 class Greeting(TypedDict):
     """What a program says first, before anything was asked."""
 
@@ -501,6 +537,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "app_outputs": Outputs,
         "app_counters": Counted,
         "app_clear": Nothing,
+        "sockets": Sockets,
         "relay": Nothing,
         "relayed": Events,
         "change_apply": Changed,

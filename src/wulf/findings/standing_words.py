@@ -26,12 +26,12 @@ class PairMetric:
     @property
     def unit(self) -> str:
         """In which it is recorded."""
-        return "s" if self.name == "rtt" else "B/s"
+        return {"throughput": "B/s", "sent_again": "1"}.get(self.name, "s")
 
     @property
     def directed(self) -> bool:
         """Whether data goes one way alone, so that sender and receiver can be told apart."""
-        return self.name == "throughput"
+        return self.unit != "s"
 
 
 Told = Sequence[tuple[PairMetric, Outlier]]

@@ -93,6 +93,8 @@ class SimulatedCluster:
         Nodes that can't be opened, with the reason.
     clocks
         How many seconds a node's monotonic clock is ahead of this machine's.
+    traffic
+        What a poll of a node's sockets says, by its name.
     """
 
     names: Sequence[str]
@@ -107,6 +109,7 @@ class SimulatedCluster:
     faults: Sequence[Fault] = ()
     unreachable: Mapping[str, str] = field(default_factory=dict)
     clocks: Mapping[str, float] = field(default_factory=dict)
+    traffic: Callable[[str], Answer] = lambda _name: {}
 
     def __post_init__(self) -> None:
         self._address = {name: str(NETWORK + i) for i, name in enumerate(self.names, start=1)}
@@ -157,6 +160,9 @@ class SimulatedCluster:
     def _addresses(self, node: str, _request: Mapping[str, Any]) -> Answer:
         entry = {"interface": "eth0", "address": self._address[node], "prefix": 8, "family": "inet"}
         return {"addresses": [entry]}
+
+    def _sockets(self, node: str, _request: Mapping[str, Any]) -> Answer:
+        return self.traffic(node)
 
     def _ping(self, _node: str, _request: Mapping[str, Any]) -> Answer:
         return {}
@@ -352,5 +358,6 @@ _AGENT: dict[str, _Operation] = {
     "settings": SimulatedCluster._settings,
     "addresses": SimulatedCluster._addresses,
     "run": SimulatedCluster._run_agent,
+    "sockets": SimulatedCluster._sockets,
 }
 _OPERATIONS = {"wulf-net": _NET, "wulf-node": _NODE, "wulf-agent": _AGENT}

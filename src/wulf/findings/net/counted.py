@@ -13,6 +13,9 @@ from wulf.stats.cluster.outliers import Way
 Said = frozenset[tuple[int, str]]
 """(identity of a record, rule) of verdicts that are told with what stands out."""
 
+ONE_WAY = ("stream", "traffic")
+"""Patterns in which data goes from the first node to the second."""
+
 MOST_RULES = 2
 """Told in the sentence; others follow from the same."""
 
@@ -46,7 +49,7 @@ def _whom(subject: str, record: Record, about: Mapping[str, Finding]) -> Finding
     for name in (subject, ">".join(reversed(subject.split(">"))), record.subject):
         if name in about:
             return about[name]
-    if record.params.get("pattern") != "stream":
+    if record.params.get("pattern") not in ONE_WAY:
         return None
     client, server = record.nodes
     back = about.get(f"{server}>{client}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from wulf.core.findings import Finding
 from wulf.core.records import Record, Verdict
 from wulf.findings.explained import Explained
-from wulf.findings.net.unmeasurable import unmeasurable
+from wulf.findings.net.unmeasurable import NOBODY, Unmeasurable, unmeasurable
 from wulf.findings.standing_words import PairMetric, group_finding, link_finding, node_finding
 from wulf.measure.mpi.probes import carrier
 from wulf.stats.cluster.blame import Blame, blame
@@ -71,10 +71,25 @@ def standing_out(
     compared = {
         PairMetric(*name): [r for r in records if _compared(r, *key, name[1])] for key, name in NAMES.items()
     }  # fmt: skip
-    silent = unmeasurable(compared, failed)
+    return standing_of(
+        {metric: _estimates(own) for metric, own in compared.items()}, fingerprint, unmeasurable(compared, failed)
+    )
+
+
+def standing_of(
+    compared: Mapping[PairMetric, Mapping[Link, Estimate]],
+    fingerprint: Mapping[str, Facts] | None = None,
+    silent: Unmeasurable = NOBODY,
+) -> Standing:
+    """As `standing_out`, of what each metric is on each link.
+
+    Parameters
+    ----------
+    silent
+        Of whom nothing could be measured.
+    """
     found = {
-        metric: blame(_estimates(own), lower_is_better=metric.lower, directed=metric.directed)
-        for metric, own in compared.items()
+        metric: blame(own, lower_is_better=metric.lower, directed=metric.directed) for metric, own in compared.items()
     }
     nodes, groups, links = _nodes(found), _groups(found), _links(found)
     explained = silent.explained

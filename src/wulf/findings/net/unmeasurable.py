@@ -31,6 +31,10 @@ class Unmeasurable:
     told: list[Record]
 
 
+NOBODY = Unmeasurable([], Explained(), [])
+"""Where whatever was measured gave a figure."""
+
+
 @dataclass(frozen=True)
 class _Silence:
     """Links of one transport, by what they carried.

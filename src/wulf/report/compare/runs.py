@@ -58,8 +58,8 @@ def headline(found: RunComparison) -> str:
     said = ", ".join(f"{count} {judgement}" for judgement, count in counts.items() if count)
     of_nodes = "".join(f"{node_sentence(one)}; " for one in found.nodes[:MOST_NODES])
     changed = any(one not in (Judgement.EQUIVALENT, Judgement.INCONCLUSIVE) for one, count in counts.items() if count)
-    answer = "" if changed or found.nodes else "Nothing is proven to have changed; of "
-    return f"{answer}{of_nodes}{plural(len(found.cells), 'cell')}{',' if answer else ':'} {said}"
+    answer = "" if changed or found.nodes else "; nothing is proven to have changed"
+    return f"{of_nodes}{plural(len(found.cells), 'cell')}: {said}{answer}"
 
 
 def node_sentence(one: NodeChange) -> str:

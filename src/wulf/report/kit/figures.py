@@ -24,7 +24,7 @@ METRICS = {"rtt": "round trip", "throughput": "bandwidth"}
 MAIN_METRICS = frozenset(METRICS)
 """What a heat map or curve is drawn of, and what makes a run incomplete; others (lost, …) stand in the table."""
 
-HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate"})
+HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate", "delivery_rate", "sent"})
 
 ODD = frozenset({"modes", "drift", "cold"})
 """Flags of a record that a reader must know of; that replicates depend on each other shows in the interval already."""

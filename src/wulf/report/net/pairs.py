@@ -54,7 +54,7 @@ class Pairs(Part):
         ended = state(run)
         why_absent = f"not measured: the run is {ended.name}" if ended.warning else "not measured"
         large = any(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices)
-        maps = SideBySide([_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
+        maps = SideBySide([pair_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
         body = [Note(READING, reading=True), maps, *_legend(matrices)]
         return [Section("Every pair", key="pairs", link="Pairs", body=body)]
 
@@ -65,7 +65,8 @@ def _over_pairs(matrix: Matrix) -> str:
     return f"{show(statistics.median(values), matrix.unit)} ({show_interval(min(values), max(values), matrix.unit)})"
 
 
-def _map(matrix: Matrix, why_absent: str) -> Section:
+def pair_map(matrix: Matrix, why_absent: str) -> Section:
+    """A map of one metric over all pairs, and its table; of many nodes, the worst pairs."""
     unit = matrix.scale[1] if matrix.values and len(matrix.nodes) <= MAX_MATRIX_NODES else ""
     heading = f"{matrix.title}{f' ({unit})' if unit else ''}{', from row to column' if matrix.directed else ''}"
     summary = _summary(matrix)
@@ -76,7 +77,7 @@ def _map(matrix: Matrix, why_absent: str) -> Section:
         many = f"More than {MAX_HEAT_NODES} nodes: each point is a node's median over its links."
         body.append(Note(f"{many} Every pair is in records.jsonl.", reading=True))
     if len(matrix.nodes) <= MAX_MATRIX_NODES:
-        body.append(Fold("As a table", [_table(matrix)]))
+        body.append(Fold("As a table", [_table(matrix, why_absent)]))
     else:
         count = f"The slowest of {plural(len(matrix.cells), 'pair')} ({matrix.expected:,} to measure):"
         body += [count, _worst(matrix)]
@@ -91,19 +92,21 @@ def _summary(matrix: Matrix) -> str:
     return ", ".join([count, spread, *([f"{noisy:,} noisy"] if noisy else [])])
 
 
-def _table(matrix: Matrix) -> Columns:
+def _table(matrix: Matrix, why_absent: str) -> Columns:
     names = list(matrix.nodes)
     numbered = max(map(len, names)) > LONGEST_NAME
     heads = [str(number) for number in range(1, len(names) + 1)] if numbered else names
     labels = [f"{head} {name}" if numbered else name for head, name in zip(heads, names, strict=True)]
-    rows: list[Row] = [(label, *(_cell(matrix, a, b) for b in names)) for label, a in zip(labels, names, strict=True)]
+    rows: list[Row] = [
+        (label, *(_cell(matrix, a, b, why_absent) for b in names)) for label, a in zip(labels, names, strict=True)
+    ]
     return Columns(["", *heads], rows, alike=True)
 
 
-def _cell(matrix: Matrix, a: str, b: str) -> Cell:
+def _cell(matrix: Matrix, a: str, b: str, why_absent: str) -> Cell:
     record = matrix.get(a, b)
     if record is None:
-        return Cell("·" if a == b else "–", "dim", title="" if a == b else "not measured")
+        return Cell("·" if a == b else "–", "dim", title="" if a == b else why_absent)
     figure = show_in(record.value, matrix.scale[0]) if record.value is not None else ""
     title = f"{interval_text(record)}, {verdict_text(record)}"
     return Cell(f"{MARKS[record.verdict]}{figure}", str(record.verdict), title)

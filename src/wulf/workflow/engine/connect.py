@@ -113,7 +113,7 @@ class Connected:
         return {**params, "cpu": shared, "server_cpu": shared}
 
 
-def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:
+def facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:
     """All nodes' facts, read at the same time."""
     pending: dict[str, Future[dict[str, Any]]] = {node: session.call("facts") for node, session in sessions.items()}
     facts: dict[str, Facts] = {}
@@ -141,7 +141,7 @@ def _read_facts(access: Access, stack: ExitStack) -> tuple[Opened, dict[str, Fac
     reason.
     """
     opened = stack.enter_context(access.agents())
-    facts = _facts_of(opened.sessions)
+    facts = facts_of(opened.sessions)
     for node, error in opened.failed.items():
         facts[node] = {"agent": {"value": None, "reason": error.what}}
     return opened, facts, data_addresses(access.inventory, opened.sessions)

@@ -344,7 +344,7 @@ def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
     simulate: Run, monkeypatch: pytest.MonkeyPatch, cpus: str, given: dict[str, Any], start: str | None
 ) -> None:
     facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": cpus}}
-    monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
+    monkeypatch.setattr(connecting, "facts_of", lambda sessions: {node: dict(facts) for node in sessions})
     outcome, world = simulate(partial(RanksProbe, name="collective", params=given), nodes="n[1-4]")
     assert {params.get("start") for _, params in world.ran} == {start}
     assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")

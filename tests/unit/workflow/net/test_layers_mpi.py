@@ -43,7 +43,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
         if shared:
             facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": shared}}
-            monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
+            monkeypatch.setattr(connecting, "facts_of", lambda sessions: {node: dict(facts) for node in sessions})
 
         def study(given: Conditions) -> Layers:
             top = MpiLayer(Ranks(Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")

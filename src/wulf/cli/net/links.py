@@ -1,0 +1,82 @@
+"""`wulf links`: the network, seen from the traffic that is there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.commands import Command
+from wulf.cli.options import Seconds, inventory_of, measuring, node_options
+from wulf.cli.showing import echo
+from wulf.cli.studying import show_run
+
+if TYPE_CHECKING:
+    from wulf.measure.engine.collect import Replicate
+    from wulf.measure.engine.plan import Cell
+
+LISTED = ("links", "Measure", 85, "Latency, losses and limits of the traffic that is there.")
+
+
+@click.command(cls=Command, epilog="Example: wulf links --nodes 'n[1-16]' --for 10m")
+@node_options
+@click.option("--for", "seconds", type=Seconds(), default="60s", show_default=True, help="How long: 60s, 10m.")
+@click.option("--every", type=Seconds(), help="From one poll to the next [10s, or a sixth of --for].")
+@click.option("--by-program", is_flag=True, help="Tell programs apart, too; of other users' it takes root.")
+@click.option("--live", is_flag=True, help="Each poll's figures at once: lines, or JSON with --json.")
+@click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout.")
+@click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
+def command(
+    seconds: float, every: float | None, by_program: bool, live: bool, as_json: bool, out: Path | None, **where: Any
+) -> int:
+    """What the nodes' own traffic says of the network between them.
+
+    From the kernels' accounts of every TCP connection, polled now and then: nothing is sent, no packet captured, no
+    program slowed. For each pair of nodes round trips, segments sent again, delivery rate, and what held the sender up;
+    who stands out; and whether it is a busy host rather than the network.
+
+    \b
+    Exit codes: 0 nothing stands out; 1 a node or link does; 3 a node could
+    not be asked; 130 interrupted, what was seen is kept.
+    """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
+    from wulf.workflow.net.links import Following, Schedule, links, unshown
+
+    schedule = Schedule(seconds, every)  # refused before any node is touched
+    with inventory_of(**where) as inventory:
+        nodes = list(inventory.names)
+        with measuring("links", out, 0, argv=sys.argv[1:], nodes=nodes) as (writer, seed, line):
+            show = unshown if not live else _json_lines if as_json else _lines
+            outcome = links(inventory, writer, Following(schedule, by_program, seed, line.say, show))
+    return outcome.exit_code if live and as_json else show_run(outcome, as_json=as_json)
+
+
+def _figures(cells: list[Cell], replicates: list[Replicate]) -> list[tuple[str, dict[str, Any]]]:
+    """Pair → metric → value of one poll, without those of single services and of hosts."""
+    from wulf.measure.net.traffic import is_pair
+
+    return [
+        (cells[one["cell"]].subject, {name: said["value"] for name, said in one["metrics"].items()})
+        for one in replicates
+        if is_pair(cells[one["cell"]])
+    ]
+
+
+def _lines(poll: int, cells: list[Cell], replicates: list[Replicate]) -> None:
+    from wulf.core.names import subject_text
+    from wulf.core.units import show
+    from wulf.measure.net.traffic import AGAIN, LEAST, RTT, SENT
+
+    for pair, own in _figures(cells, replicates):
+        again = "–" if own[AGAIN] is None else f"{own[AGAIN]:.2%}"
+        echo(
+            f"{poll:>4}  {subject_text(pair):<16} {show(own[SENT], 'B/s'):>11}  rtt {show(own[RTT], 's'):>9} "
+            f"(least {show(own[LEAST], 's')})  again {again}"
+        )
+
+
+def _json_lines(poll: int, cells: list[Cell], replicates: list[Replicate]) -> None:
+    for pair, own in _figures(cells, replicates):
+        echo(json.dumps({"poll": poll, "pair": pair, **own}, separators=(",", ":")))

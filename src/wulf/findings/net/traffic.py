@@ -1,0 +1,185 @@
+"""What the traffic that is there says of nodes and links, and where it is a host that is busy and not the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.records import Record
+from wulf.findings.net.bottlenecks import bottleneck_findings
+from wulf.findings.net.counted import with_verdicts
+from wulf.findings.net.standing_out import estimate_of, standing_of
+from wulf.findings.standing_words import PairMetric, named
+from wulf.measure.net.traffic import (
+    AGAIN,
+    LEAST,
+    LEAST_SEGMENTS,
+    PRESSURE,
+    RTT,
+    SOFTIRQ,
+    WAITING,
+    Unseen,
+    is_whole,
+    pair_of,
+)
+from wulf.stats.cluster.outliers import Link
+from wulf.stats.estimates import Estimate
+from wulf.store.run import Facts
+
+LEAST_SHARE = 1 / LEAST_SEGMENTS
+"""Of segments sent again: less counts as this, since a poll need not resolve it, and none at all has no ratio."""
+
+PATH = (PairMetric("TCP's least round trip", LEAST, True), PairMetric("share of segments sent again", AGAIN, True))
+"""What the path between two nodes makes of their traffic, however much there is."""
+
+QUEUED = PairMetric("TCP's smoothed round trip", RTT, True)
+"""What queues and busy hosts make of it, too."""
+
+TIMES_OTHERS = 2.0
+"""A host's noise is its own where it is so many times the median of the other hosts'."""
+
+QUEUE, NOISE = "queue", "host-noise"
+
+
+@dataclass(frozen=True)
+class Contention:
+    """How a host shows that it is late: a metric, in words, and from which share on."""
+
+    metric: str
+    words: str
+    least: float
+
+
+CONTENTION = (
+    Contention(PRESSURE, "tasks waited for a CPU in {value:.0%} of the time (PSI)", 0.2),
+    Contention(SOFTIRQ, "{value:.0%} of its CPUs' time went into softirqs", 0.2),
+    Contention(WAITING, "tasks waited {value:.2g} s in run queues for each second of a CPU", 0.5),
+)
+
+
+@dataclass(frozen=True)
+class Late:
+    """A host that is late, unlike the others: which sign says so, and the median of theirs."""
+
+    sign: Contention
+    value: float
+    others: float
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return f"{self.sign.words.format(value=self.value)}, on the other nodes {self.others:.2g}"
+
+
+def late_hosts(records: Iterable[Record]) -> dict[str, Late]:
+    """Node → why it is late: the first sign of `CONTENTION` that is large, and larger than the other nodes'."""
+    found: dict[str, Late] = {}
+    known = list(records)
+    for sign in CONTENTION:
+        values = {one.subject: one.value for one in known if one.metric == sign.metric and one.value is not None}
+        for node, value in values.items():
+            others = median([other for name, other in values.items() if name != node] or [0.0])
+            if value >= max(sign.least, TIMES_OTHERS * others):
+                found.setdefault(node, Late(sign, value, others))
+    return found
+
+
+def _links(records: Iterable[Record], metric: PairMetric) -> dict[Link, Estimate]:
+    """The pairs' estimates of one metric; shares of segments are at least `LEAST_SHARE`."""
+    own = {pair_of(one): estimate_of(one) for one in records if one.metric == metric.name and one.value is not None}
+    return {pair: _floored(one) for pair, one in own.items()} if metric.name == AGAIN else own
+
+
+def _floored(one: Estimate) -> Estimate:
+    def least(value: float | None) -> float | None:
+        return None if value is None else max(value, LEAST_SHARE)
+
+    return replace(one, value=least(one.value), low=least(one.low), high=least(one.high))
+
+
+def traffic_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
+    """Who is to blame for what the traffic suffers, what limits it, and which delays are a host's own or a queue's."""
+    pairs, late = [one for one in records if is_whole(one)], late_hosts(records)
+    path = standing_of({metric: _links(pairs, metric) for metric in PATH}, fingerprint)
+    delayed = standing_of({QUEUED: _links(pairs, QUEUED)}, fingerprint)
+    told, said = with_verdicts([_hosts_own(one, late) for one in path.findings], pairs)
+    known = {one.subject for one in told}
+    queues = [_queue(one, late) for one in delayed.findings if one.subject not in known]
+    limits = bottleneck_findings(pairs, path.explained, said=said)
+    return [*told, *queues, *(_doubted(one, records) for one in limits)]
+
+
+def _doubted(finding: Finding, records: Iterable[Record]) -> Finding:
+    """Losses among hosts that are all late: TCP sends again what only comes late, and no switch is to be looked at."""
+    waited = [one.value for one in records if one.metric == PRESSURE and one.value is not None]
+    if not finding.text.startswith("drop-bound") or not waited or median(waited) < CONTENTION[0].least:
+        return finding
+    why = (
+        f"Tasks waited for a CPU in {median(waited):.0%} of the time (PSI): some may have come late, and not got lost."
+    )
+    return finding.model_copy(update={"severity": Severity.INFO, "text": f"{finding.text} {why}"})
+
+
+def _whose(finding: Finding, late: Mapping[str, Late]) -> list[str]:
+    """Those of a finding's nodes that are late."""
+    return [node for node in finding.subject.replace(">", ", ").split(", ") if node in late]
+
+
+def _hosts_own(finding: Finding, late: Mapping[str, Late]) -> Finding:
+    """The finding, of the host where only round trips speak against it and the host is late."""
+    hosts = _whose(finding, late)
+    if not hosts or any(one.metric == AGAIN for one in finding.evidence):
+        return finding
+    why = " ".join(f"On {node} {late[node].text}: the host's noise, not the network's fault." for node in hosts)
+    return finding.model_copy(
+        update={
+            "kind": NOISE, "severity": Severity.WARN, "subject": named(hosts), "text": f"{finding.text} {why}",
+            "next_step": f"look at what uses the CPUs of {named(hosts)}: `top`, interrupts, cgroups with a quota",
+            "evidence": [*finding.evidence, *(_of_host(node, late[node]) for node in hosts)],
+        }
+    )  # fmt: skip
+
+
+def _of_host(node: str, one: Late) -> Evidence:
+    return Evidence(subject=node, metric=one.sign.metric, unit="1", value=one.value, expected=one.others)
+
+
+def _queue(finding: Finding, late: Mapping[str, Late]) -> Finding:
+    """A round trip that stands out in the mean and not at its least: data waits, which is no fault by itself."""
+    own = _hosts_own(finding, late)
+    if own is not finding:
+        return own
+    return finding.model_copy(
+        update={
+            "kind": QUEUE, "severity": Severity.INFO,
+            "text": f"{finding.text} Its least round trip does not stand out: data waits in a queue, the path is well.",
+            "next_step": "if it must be faster: less data in flight, another qdisc, or ECN",
+        }
+    )  # fmt: skip
+
+
+def unseen_findings(unseen: Unseen, sockets: int) -> list[Finding]:
+    """What polling could not tell of."""
+    said = []
+    if unseen.ended:
+        said.append(
+            f"{unseen.ended:,} connections ended between two polls: what they did since the last is not counted"
+        )
+    if unseen.missed:
+        said.append(f"up to {unseen.missed:,} were opened and gone between two polls, or never got through")
+    if unseen.outside:
+        said.append(f"up to {unseen.outside:,} busy sockets lead to none of these nodes, and are not in the figures")
+    if unseen.shared:
+        said.append(
+            f"up to {unseen.shared:,} busy sockets lead to an address that several nodes have, as loopback's: it names "
+            "none"
+        )
+    if unseen.left_out:
+        said.append(f"{unseen.left_out:,} groups of connections were too many for an answer")
+    if not sockets:
+        said.append("no connection was open between two of these nodes")
+    return [
+        Finding(kind="note", severity=Severity.INFO, subject="", text=f"{one[0].upper()}{one[1:]}.") for one in said
+    ]
