@@ -1,0 +1,96 @@
+#include "mpi/plain/graph/graph.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace wulf::mpi {
+namespace {
+
+/// The least n with 2^n >= ranks.
+int levels_of(int ranks) {
+  int levels = 0;
+  while ((1 << levels) < ranks) {
+    ++levels;
+  }
+  return levels;
+}
+
+int period_of(GraphPattern pattern, int ranks) {
+  switch (pattern) {
+    case GraphPattern::kFft:
+      return std::max(1, levels_of(ranks));
+    case GraphPattern::kTree:
+      return std::max(1, 2 * levels_of(ranks));
+    default:
+      return 1;
+  }
+}
+
+/// The one that a rank needs of a tree: on the way up the right half's first rank, on the way down the
+/// left's.
+int tree_input(int step, int rank, int levels) {
+  const bool up = step < levels;
+  const int half = 1 << (up ? step : (2 * levels) - 1 - step);
+  const int place = rank % (2 * half);
+  if (place != (up ? 0 : half)) {
+    return -1;
+  }
+  return up ? rank + half : rank - half;
+}
+
+/// The ranks that `rank` may need after a step; those that there aren't are among them.
+std::vector<int> wanted(GraphPattern pattern, int step, int rank, int ranks) {
+  switch (pattern) {
+    case GraphPattern::kNone:
+      return {};
+    case GraphPattern::kStencil:
+      return {rank - 1, rank + 1};
+    case GraphPattern::kFft:
+      return {rank ^ (1 << step)};
+    case GraphPattern::kTree:
+      return {tree_input(step, rank, levels_of(ranks))};
+    case GraphPattern::kAll:
+      break;
+  }
+  std::vector<int> all;
+  for (int other = 0; other < ranks; ++other) {
+    all.push_back(other);
+  }
+  return all;
+}
+
+bool needs(GraphPattern pattern, int step, int rank, int other, int ranks) {
+  const std::vector<int> inputs = wanted(pattern, step, rank, ranks);
+  return other != rank && std::find(inputs.begin(), inputs.end(), other) != inputs.end();
+}
+
+}  // namespace
+
+GraphPattern graph_pattern(const std::string& name) {
+  static const std::map<std::string, GraphPattern> kNames{{"none", GraphPattern::kNone},
+                                                          {"stencil", GraphPattern::kStencil},
+                                                          {"fft", GraphPattern::kFft},
+                                                          {"tree", GraphPattern::kTree},
+                                                          {"all", GraphPattern::kAll}};
+  return kNames.at(name);
+}
+
+std::vector<GraphEdges> graph_edges(GraphPattern pattern, int rank, int ranks) {
+  std::vector<GraphEdges> steps;
+  const int period = ranks > 1 ? period_of(pattern, ranks) : 1;
+  for (int step = 0; step < period; ++step) {
+    GraphEdges edges;
+    for (int other = 0; other < ranks; ++other) {
+      if (needs(pattern, step, rank, other, ranks)) {
+        edges.from.push_back(other);
+      }
+      if (needs(pattern, step, other, rank, ranks)) {
+        edges.to.push_back(other);
+      }
+    }
+    steps.push_back(std::move(edges));
+  }
+  return steps;
+}
+
+}  // namespace wulf::mpi
