@@ -161,7 +161,7 @@ class GraphProbe : public RankProbe {
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostBytes = 1 << 26;
     return {
-        {"pattern",
+        {"dependence",
          ParamType::kStr,
          "",
          "stencil",
@@ -183,7 +183,7 @@ class GraphProbe : public RankProbe {
 
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
     std::vector<GraphEdges> edges =
-        graph_edges(graph_pattern(params.at("pattern").get<std::string>()), world.rank(), world.size());
+        graph_edges(graph_pattern(params.at("dependence").get<std::string>()), world.rank(), world.size());
     std::size_t most = 0;
     for (const GraphEdges& each : edges) {
       most = std::max(most, each.from.size());

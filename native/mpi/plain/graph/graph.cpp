@@ -6,9 +6,9 @@
 namespace wulf::mpi {
 namespace {
 
-/// The least n with 2^n >= ranks.
+/// The least n above 0 with 2^n >= ranks.
 int levels_of(int ranks) {
-  int levels = 0;
+  int levels = 1;
   while ((1 << levels) < ranks) {
     ++levels;
   }
@@ -18,9 +18,9 @@ int levels_of(int ranks) {
 int period_of(GraphPattern pattern, int ranks) {
   switch (pattern) {
     case GraphPattern::kFft:
-      return std::max(1, levels_of(ranks));
+      return levels_of(ranks);
     case GraphPattern::kTree:
-      return std::max(1, 2 * levels_of(ranks));
+      return 2 * levels_of(ranks);
     default:
       return 1;
   }
@@ -77,7 +77,7 @@ GraphPattern graph_pattern(const std::string& name) {
 
 std::vector<GraphEdges> graph_edges(GraphPattern pattern, int rank, int ranks) {
   std::vector<GraphEdges> steps;
-  const int period = ranks > 1 ? period_of(pattern, ranks) : 1;
+  const int period = period_of(pattern, ranks);
   for (int step = 0; step < period; ++step) {
     GraphEdges edges;
     for (int other = 0; other < ranks; ++other) {
