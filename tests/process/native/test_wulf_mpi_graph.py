@@ -9,7 +9,7 @@ import pytest
 from tests.process.native.mpi_session import MpiSession, each_mpi
 
 MESSAGES = {
-    3: {"none": [0], "stencil": [4], "fft": [2, 1], "tree": [1, 1, 1, 1], "all": [6]},
+    3: {"none": [0], "stencil": [4], "fft": [2, 2], "tree": [1, 1, 1, 1], "all": [6]},
     4: {"none": [0], "stencil": [6], "fft": [4, 4], "tree": [2, 1, 1, 2], "all": [12]},
 }
 """Ranks → dependence → messages of all ranks after each step, until it begins again; counted by hand."""

@@ -10,6 +10,7 @@ import click
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
 from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options, nodes_argument
+from wulf.core.errors import UsageError
 
 
 @click.command(
@@ -32,6 +33,8 @@ from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_optio
               help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
 @click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Of each worker, that share its batches out; its ranks are then not bound to cores.")  # fmt: skip
+@click.option("--kinds", metavar="LENGTH:SHARE,...", default="",
+              help="Measure units of several lengths, too: 1:0.5,10:0.5; the mean unit stays as long.")  # fmt: skip
 @click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
 def farm(
     workers: tuple[int, ...],
@@ -42,6 +45,7 @@ def farm(
     spin_seconds: float,
     style: str,
     threads: int,
+    kinds: str,
     search: bool,
     **options: Any,
 ) -> int:
@@ -49,13 +53,33 @@ def farm(
 
     Every block measures each number of workers with each batch once, in random order, and a serial run. The XOR of all
     results must be that of a serial run. Printed beside the tables of 2007: the master's time a message o = a + c·b,
-    how many workers it feeds, Karp and Flatt's serial fraction, USL, and with --metg the least unit that is worth it.
+    how many workers it feeds, Karp and Flatt's serial fraction, USL, with --metg the least unit that is worth it, and
+    with --kinds what units of several lengths cost beside equal ones.
     """
     from wulf.cli.mpi.command import measured
     from wulf.measure.mpi.farm import Design
     from wulf.workflow.mpi.farm import Farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
-    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads)
+    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads, checked_kinds(kinds))
     options["ranks"] = options.get("ranks") or design.ranks
     return measured("farm", options, partial(Farm, design=design, search=search))
+
+
+def checked_kinds(text: str) -> str:
+    """As the probe takes them, without blanks; empty where none are given.
+
+    Raises
+    ------
+    UsageError
+        They are no list of lengths and shares.
+    """
+    from wulf.model.farm.kinds import Kinds
+
+    kinds = "".join(text.split())
+    try:
+        if kinds:
+            Kinds.of(kinds)
+    except ValueError as error:
+        raise UsageError(f"--kinds: {error}", "give lengths and shares, as 1:0.5,10:0.5") from error
+    return kinds

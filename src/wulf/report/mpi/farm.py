@@ -8,7 +8,7 @@ from math import isfinite
 from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
-from wulf.measure.mpi.farm import FARM, METG, points_of
+from wulf.measure.mpi.farm import FARM, KINDS, METG, points_of
 from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, refuted
 from wulf.model.farm.pelikan import published
@@ -16,12 +16,13 @@ from wulf.model.farm.study import FarmStudy, farm_study
 from wulf.report.kit.figures import interval_text, usable, value_text
 from wulf.report.kit.view import Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.farm_kinds import kinds_section, kinds_sentences
 from wulf.report.mpi.farm_tables import farm_tables
 from wulf.report.mpi.operations import figure_table
 from wulf.stats.estimates import Interval
 from wulf.store.run import Run
 
-PHASES = (FARM, METG)
+PHASES = (FARM, METG, KINDS)
 METRICS = ("seconds", "message_time", "efficiency")
 """Of the table of all figures."""
 
@@ -46,10 +47,10 @@ def farm_section(run: Run) -> list[Section]:
     told = any(finding.kind == "farm" for finding in run.findings)
     body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
     body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
-    body += [*near_section(study), *farm_tables(study.tables, theirs)]
+    body += [*kinds_section(run), *near_section(study), *farm_tables(study.tables, theirs)]
     figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]
     body += [Fold("All figures with their intervals", [figure_table(figures)], printed=False)] if figures else []
-    return [Section("Farm", () if told else sentences(study), key="farm", link="Farm", body=body)]
+    return [Section("Farm", () if told else study_lines(run), key="farm", link="Farm", body=body)]
 
 
 def fastest(run: Run) -> str:
@@ -67,7 +68,8 @@ def fastest(run: Run) -> str:
 
 def _name(record: Record) -> str:
     spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
-    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}"
+    kinds = f", units of {record.params['kinds']}" if record.phase == KINDS else ""
+    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}{kinds}"
 
 
 def near_section(study: FarmStudy) -> list[Section]:
@@ -96,7 +98,7 @@ def _cells(figure: Uncertain) -> tuple[str, str]:
 def study_lines(run: Run) -> list[str]:
     """What the models say, in sentences; empty for a run without a farm."""
     study = study_of(run)
-    return sentences(study) if study else []
+    return [*sentences(study), *kinds_sentences(run)] if study else []
 
 
 def sentences(study: FarmStudy) -> list[str]:
