@@ -82,7 +82,8 @@ def _row(one: Uneven) -> tuple[str, ...]:
     measured, cell = one.measured, one.cell
     verdict = {None: "", True: "refuted", False: "not refuted"}[one.refuted]
     return (
-        str(cell.workers), str(cell.batch), _percent(np.mean(cell.efficiency)), _percent(np.mean(cell.uneven_efficiency)),
+        str(cell.workers), str(cell.batch),
+        _percent(np.mean(cell.efficiency)), _percent(np.mean(cell.uneven_efficiency)),
         _more(measured.ratio), _span(measured.low, measured.high),
         "–" if one.predicted is None else _span(one.predicted.low, one.predicted.high), verdict,
     )  # fmt: skip
