@@ -28,19 +28,21 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "copy"))
 
 
-def installed(copy: Path, latencies: Latencies | None, wulf: str = ASKED) -> subprocess.CompletedProcess[str]:
-    """`make install` beside a rates file of such latencies, or none."""
+def beside(copy: Path, latencies: Latencies | None, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command in the copy, beside a rates file of such latencies, or none."""
     rates = copy / "rates.json"
     rates.unlink(missing_ok=True)
     if latencies is not None:
-        names = ("mem.l2.latency", "mem.random.latency")
-        figures = zip(names, latencies, strict=True)
+        figures = zip(("mem.l2.latency", "mem.random.latency"), latencies, strict=True)
         written(rates, *(replace(LATENCY, name=name, value=value) for name, value in figures))
-    words = ["make", "-C", str(copy), "install", f"PREFIX={copy / 'there'}", f"WULF={wulf}", f"CFLAGS={CHECKED}"]
     environment = {**os.environ, "WULF_RATES": str(rates)}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=240)
+    done = subprocess.run(words, env=environment, cwd=copy, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr
     return done
+
+
+def install(copy: Path, wulf: str) -> list[str]:
+    return ["make", "install", f"PREFIX={copy / 'there'}", f"WULF={wulf}", f"CFLAGS={CHECKED}"]
 
 
 def said(copy: Path, *words: str) -> str:
@@ -51,18 +53,23 @@ def said(copy: Path, *words: str) -> str:
 
 
 def test_each_machine_gets_what_its_rates_say(copy: Path) -> None:
-    for latencies, group in (((4e-9, 1.08e-7), 27), ((3.5e-9, 2e-8), 6), ((1e-8, 4e-9), 1), ((1e-9, 5e-7), 64)):
-        installed(copy, latencies)
-        for n, keys in (("1", "3"), ("1000", "200"), ("4097", "65")):
-            assert said(copy, n, keys).endswith(f", {group} searches at a time, by the rates of this machine\n")
+    for latencies, group in (((4e-9, 1.08e-7), 27), ((1e-8, 4e-9), 1), ((1e-9, 5e-7), 64)):
+        plan = beside(copy, latencies, "./plan.sh", *ASKED.split()).stdout
+        assert plan == f'#define GROUP {group}\n#define GROUP_SOURCE "by the rates of this machine"\n'
 
 
-def test_without_rates_it_is_the_fixed_plan_which_says_why(copy: Path) -> None:
-    done = installed(copy, None)
-    assert "`wulf rates publish --only memory` measures both" in done.stderr
-    assert "4 searches at a time, fixed: mem.l2.latency or mem.random.latency has no rate" in said(copy, "100", "9")
-    installed(copy, (4e-9, 1e-7), wulf="")
-    assert "4 searches at a time, fixed: no rates were asked for" in said(copy, "100", "9")
+def test_what_is_installed_has_that_plan_and_finds_every_key(copy: Path) -> None:
+    beside(copy, (4e-9, 1.08e-7), *install(copy, ASKED))
+    for n, keys in (("1", "3"), ("1000", "200"), ("4097", "65"), ("2", "27")):
+        assert said(copy, n, keys).endswith(", 27 searches at a time, by the rates of this machine\n")
     assert {path.name for path in (copy / "there").rglob("*") if path.is_file()} == {
         "find.h", "libfind.a", "find-timed",
     }  # fmt: skip
+    beside(copy, (4e-9, 1e-7), *install(copy, ""))
+    assert "4 searches at a time, fixed: no rates were asked for" in said(copy, "100", "9")
+
+
+def test_without_rates_the_plan_is_the_fixed_one_which_says_why(copy: Path) -> None:
+    done = beside(copy, None, "./plan.sh", *ASKED.split())
+    assert "`wulf rates publish --only memory` measures both" in done.stderr
+    assert "GROUP 4" in done.stdout and "mem.l2.latency or mem.random.latency has no rate" in done.stdout

@@ -14,7 +14,13 @@ from wulf.core.errors import UsageError
 def asked(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
     """What the study is made of."""
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(mpi, "measured", lambda name, options, study: seen.append(study.keywords) or 0)
+
+    def measured(name: str, options: dict[str, Any], study: Any) -> int:
+        assert name == "graph"
+        seen.append(study.keywords)
+        return 0
+
+    monkeypatch.setattr(mpi, "measured", measured)
     result = CliRunner().invoke(mpi.command, ["graph", *arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return seen[0]
