@@ -1,7 +1,10 @@
 #include "mpi/plain/graph/graph.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <numeric>
+#include <utility>
 
 namespace wulf::mpi {
 namespace {
@@ -52,16 +55,14 @@ std::vector<int> wanted(GraphPattern pattern, int step, int rank, int ranks) {
     case GraphPattern::kAll:
       break;
   }
-  std::vector<int> all;
-  for (int other = 0; other < ranks; ++other) {
-    all.push_back(other);
-  }
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
-bool needs(GraphPattern pattern, int step, int rank, int other, int ranks) {
-  const std::vector<int> inputs = wanted(pattern, step, rank, ranks);
-  return other != rank && std::find(inputs.begin(), inputs.end(), other) != inputs.end();
+bool needs(GraphPattern pattern, int step, int taker, int giver, int ranks) {
+  const std::vector<int> inputs = wanted(pattern, step, taker, ranks);
+  return giver != taker && std::find(inputs.begin(), inputs.end(), giver) != inputs.end();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
+from wulf.measure.mpi.graph import GRAPH
 from wulf.report.kit.parts import Part
 from wulf.report.kit.view import Section
 from wulf.report.mpi import farm, graph, operations
@@ -22,7 +23,7 @@ class Mpi(Part):
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the tables, of the farm, and of graphs."""
-        phases = (*farm.PHASES, graph.GRAPH)
+        phases = (*farm.PHASES, GRAPH)
         return (one for one in run.records if operations.is_tabled(one) or one.phase in phases)
 
     def view(self, run: Run) -> Sequence[Section]:
