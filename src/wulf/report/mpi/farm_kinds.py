@@ -120,4 +120,4 @@ def _span(low: float | None, high: float | None) -> str:
 
 
 def _percent(share: float | np.floating[Any]) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{round(100 * share, 1) + 0.0:.1f} %"  # no -0.0
