@@ -24,7 +24,7 @@ from bench.engine.rows import Row
 from bench.foresight import replay
 from bench.mpi import farm, imb, linpack, messages, osu
 from bench.net import interval, local, one_pair
-from bench.node import lmbench, loops
+from bench.node import library, lmbench, loops
 from bench.overhead import build, limits
 from bench.report import docs, machine, table
 from bench.trace import cost
@@ -37,6 +37,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "share": limits.share,
     "memory": limits.memory,
     "node": loops.measure,
+    "library": library.measure,
     "lmbench": lmbench.measure,
     "replay": replay.measure,
     "trace": cost.measure,
@@ -52,7 +53,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "imb", "interval", "linpack", "trace", "build"}
+SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "library", "osu", "imb", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
 PAGE = DOCS / "explanation" / "benchmarks.md"

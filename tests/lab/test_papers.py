@@ -33,9 +33,14 @@ SMALL: dict[str, list[str]] = {
     "net curve n1 n2": SIZES,
     "mpi curve n1 n2": [*SIZES, "--mpi", installed()[0]],
     "mpi farm n1 n2 n3": [*SHORT, "--workers", "1", "--batch", "10", "--units", "200", "--mpi", installed()[0]],
+    "mpi farm n1 n2 n3 --kinds 1:0.5,10:0.5": [
+        *SHORT, "--workers", "1", "--batch", "10", "--units", "200", "--mpi", installed()[0],
+    ],
+    "mpi graph n1 n2": [*SHORT, "--pattern", "stencil,none", "--mpi", installed()[0]],
     "node": ["n1", *SHORT, "--only", "os"],
     "rates get mem.l2.size": [],
-}
+    "rates get mem.random.latency": [],
+}  # fmt: skip
 """What makes a command small, or says where it runs; a command that is complete stands for itself."""
 
 ELSEWHERE = {

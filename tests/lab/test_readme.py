@@ -269,6 +269,9 @@ def test_mpi_between_the_nodes(place: Path) -> None:
     farm = run("wulf mpi farm 'n[1-4]' --workers 1,3 --batch 1,10,100", place, *words, timeout=280)
     assert farm.returncode in (0, 1), farm.stderr
     assert "2007" in farm.stdout
+    graph = run("wulf mpi graph 'n[1-4]' --pattern stencil,none", place, "--lab", "--quick", timeout=280)
+    assert graph.returncode in (0, 1), graph.stderr
+    assert "METG(50 %) of stencil" in graph.stdout
 
 
 @pytest.mark.alone

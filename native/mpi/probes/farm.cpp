@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
+#include "mpi/plain/farm/kinds.hpp"
 #include "mpi/plain/farm/nearness.hpp"
 #include "mpi/plain/farm/team.hpp"
 #include "mpi/probe.hpp"
@@ -30,9 +32,24 @@ FarmPlan plan_of(const World& world, const Json& params) {
           params.at("threads").get<int>()};
 }
 
+/// The kinds of unit; none where all are equal.
+std::optional<Kinds> kinds_of(const Json& params) {
+  const auto text = optional_value<std::string>(params, "kinds");
+  return text ? std::optional<Kinds>(std::in_place, *text, params.at("seed").get<std::uint32_t>())
+              : std::nullopt;
+}
+
+/// Units of a relative length.
+std::unique_ptr<Work> work_of_length(const Json& params, double length) {
+  const double bytes = std::max(1.0, std::round(params.at("bytes").get<double>() * length));
+  return params.at("unit") == "sha1" ? sha1_work(static_cast<std::size_t>(bytes))
+                                     : spin_work(params.at("spin_seconds").get<double>() * length);
+}
+
 std::unique_ptr<Work> own_work(const Json& params) {
-  return params.at("unit") == "sha1" ? sha1_work(params.at("bytes").get<std::size_t>())
-                                     : spin_work(params.at("spin_seconds").get<double>());
+  const auto make = [&](double length) { return work_of_length(params, length); };
+  const auto kinds = kinds_of(params);
+  return kinds ? work_of_kinds(*kinds, make) : make(1.0);
 }
 
 /// The master works alone, where it works; workers may be teams.
@@ -52,11 +69,13 @@ Json nothing(const char* unit, const char* reason) {
 /// What the answer says of all workers.
 class Report {
  public:
-  Report(const World& world, const FarmPlan& plan, double unit_seconds, const MasterTally& master,
-         std::vector<WorkerTally> workers, std::vector<double> trips)
+  /// `length`: the mean one of its units, relative to what was calibrated.
+  Report(const World& world, const FarmPlan& plan, double unit_seconds, double length,
+         const MasterTally& master, std::vector<WorkerTally> workers, std::vector<double> trips)
       : places_(world.places()),
         plan_(plan),
         unit_seconds_(unit_seconds),
+        length_(length),
         master_(master),
         workers_(std::move(workers)),
         trips_(std::move(trips)) {}
@@ -65,7 +84,7 @@ class Report {
     const auto units = static_cast<double>(master_.units);
     const double alone = workers_.empty() ? unit_seconds_ : sum(&WorkerTally::unit_seconds) / count();
     const double crowd = std::max(1.0, count() * static_cast<double>(plan_.threads));
-    const double efficiency = units * alone / (master_.seconds * crowd);
+    const double efficiency = units * length_ * alone / (master_.seconds * crowd);
     Json metrics{{"seconds", metric("s", master_.seconds)}};
     metrics.update(of_messages());
     metrics["efficiency"] = metric("1", efficiency);
@@ -140,6 +159,7 @@ class Report {
   const std::vector<RankPlace>& places_;
   FarmPlan plan_;
   double unit_seconds_;
+  double length_;
   MasterTally master_;
   std::vector<WorkerTally> workers_;
   std::vector<double> trips_;
@@ -171,13 +191,18 @@ class Farm : public Replicate {
     const Expected& right = expected(units);
     std::vector<double> trips = master_->round_trips();
     const MasterTally tally = master_->run(units);
-    const Report report(world_, plan_, work_->seconds(), tally, tallies(), std::move(trips));
+    const auto kinds = kinds_of(params_);
+    const double length = kinds ? kinds->mean(units) : 1.0;
+    const Report report(world_, plan_, work_->seconds(), length, tally, tallies(), std::move(trips));
     master_->release();
     check_results(units, tally.units, right.sum, tally.sum);
     Json info{{"style", params_.at("style")}, {"workers", plan_.workers}, {"batch", plan_.batch},
               {"threads", plan_.threads},     {"units", units},           {"by", work_->by()},
               {"digest", hex(tally.sum)},     {"checked", right.how}};
     info["messages"] = tally.messages;
+    if (kinds) {
+      info["length"] = length;
+    }
     info.update(report.by_worker());
     return {.metrics = report.metrics(), .seconds = tally.seconds, .info = std::move(info)};
   }
@@ -206,7 +231,8 @@ class Farm : public Replicate {
     constexpr double kSerialSeconds = 2.0;
     static std::map<std::tuple<std::string, std::size_t, std::uint32_t>, Expected> known;
     const bool spin = params_.at("unit") == "spin";
-    const auto key = std::make_tuple(params_.at("unit").get<std::string>(),
+    const std::string kinds = spin ? "" : params_.at("kinds").dump() + params_.at("seed").dump();
+    const auto key = std::make_tuple(params_.at("unit").get<std::string>() + kinds,
                                      spin ? std::size_t{0} : params_.at("bytes").get<std::size_t>(), units);
     const auto found = known.find(key);
     if (found != known.end()) {
@@ -263,6 +289,9 @@ class FarmProbe : public RankProbe {
          {"async", "plain"}},
         {"threads", ParamType::kInt, "1", 1, 1, kMostThreads,
          "that do a worker's batches, its units shared out"},
+        {"kinds", ParamType::kStr, "", nullptr, nullptr, nullptr,
+         "of units, as 1:0.5,10:0.5: relative lengths and shares; the mean unit is as long as asked [one]"},
+        {"seed", ParamType::kInt, "1", 1, 0, kMostUnits, "by which units are of which kind"},
     };
   }
 

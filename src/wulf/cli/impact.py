@@ -88,7 +88,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Examples:
       wulf impact 'n[1-4]' --settings nic.mtu=9000 -- mpirun -n 8 ./solver
       wulf impact --lab 2 --links delay=200us delay=20us --ranks 2 --app phyml
-      wulf impact 'n[1-4]' --networks 10.0.0.0/24 10.1.0.0/24 --ranks 8 -- ./solver
+      wulf impact 'n[1-4]' --networks 10.0.0.0/24 10.1.0.0/24 -- ./solver
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     as_json, out = options.pop("as_json"), options.pop("out")
     seed = secrets.randbelow(2**31) if options["seed"] is None else options["seed"]

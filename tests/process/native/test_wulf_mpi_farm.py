@@ -142,3 +142,27 @@ def test_each_worker_says_how_near_it_is(kind: str) -> None:
         assert "other node" not in info["nearness"]
         assert min(info["trip"]) <= answer["metrics"]["rtt"]["value"] <= max(info["trip"])
         assert sum(info["batches"]) == info["messages"] == 10
+
+
+@each_mpi
+@pytest.mark.parametrize("style", ["async", "plain"])
+def test_units_of_several_kinds_give_the_sum_of_a_serial_run(kind: str, style: str) -> None:
+    with MpiSession(kind, 3) as session:
+        kinds = {"kinds": "1:0.5,10:0.5", "seed": 3, "units": 60}
+        alone = farm(session, **kinds, workers=0)["info"]
+        info = farm(session, **kinds, batch=7, style=style)["info"]
+        assert info["digest"] == alone["digest"] != digest_of(60, BYTES)
+        assert 0.5 < info["length"] == alone["length"] < 1.5
+        assert farm(session, **{**kinds, "seed": 4})["info"]["digest"] != alone["digest"]
+        assert farm(session, units=20)["info"]["digest"] == digest_of(20, BYTES)
+
+
+@each_mpi
+def test_units_of_several_kinds_have_the_mean_length_that_was_asked(kind: str) -> None:
+    with MpiSession(kind, 2) as session:
+        answer = farm(session, unit="spin", spin_seconds=1e-4, units=200, kinds="1:0.9,20:0.1")
+        work = 200 * 1e-4 * answer["info"]["length"]
+        metrics = answer["metrics"]
+        assert metrics["efficiency"]["value"] == pytest.approx(work / metrics["seconds"]["value"])
+        refused = session.ask("run", probe="farm", params={"kinds": "1:x"})
+        assert refused["error"]["field"] == "kinds"

@@ -31,6 +31,7 @@ COMMANDS = {
     "collectives": "wulf.cli.mpi.whole:collectives",
     "onesided": "wulf.cli.mpi.whole:onesided",
     "farm": "wulf.cli.mpi.farm:farm",
+    "graph": "wulf.cli.mpi.graph:graph",
 }
 """Name → module and attribute: what is no single probe. One of a probe's name stands in its place."""
 

@@ -35,6 +35,8 @@ from wulf.core.errors import UsageError
               help="Of each worker, that share its batches out; its ranks are then not bound to cores.")  # fmt: skip
 @click.option("--networks", nargs=2, metavar="A B",
               help="A farm over each of two of the nodes' networks, in blocks: 10.0.0.0/24 10.1.0.0/24.")  # fmt: skip
+@click.option("--kinds", metavar="LENGTH:SHARE,...", default="",
+              help="Measure units of several lengths, too: 1:0.5,10:0.5; the mean unit stays as long.")  # fmt: skip
 @click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
 def farm(
     workers: tuple[int, ...],
@@ -46,6 +48,7 @@ def farm(
     style: str,
     threads: int,
     networks: tuple[str, str] | None,
+    kinds: str,
     search: bool,
     **options: Any,
 ) -> int:
@@ -53,7 +56,8 @@ def farm(
 
     Every block measures each number of workers with each batch once, in random order, and a serial run. The XOR of all
     results must be that of a serial run. Printed beside the tables of 2007: the master's time a message o = a + c·b,
-    how many workers it feeds, Karp and Flatt's serial fraction, USL, and with --metg the least unit that is worth it.
+    how many workers it feeds, Karp and Flatt's serial fraction, USL, with --metg the least unit that is worth it, and
+    with --kinds what units of several lengths cost beside equal ones.
     """
     from wulf.cli.mpi.command import measured
     from wulf.cluster.inventory import parse_networks
@@ -61,9 +65,30 @@ def farm(
     from wulf.workflow.mpi.farm import Farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
-    if networks and search:
-        raise UsageError("--metg looks for one unit, and --networks has two farms", "give one of them")
+    if networks and (search or kinds):
+        other = "--metg looks for one unit" if search else "--kinds has two farms of its own"
+        raise UsageError(f"{other}, and --networks has two farms", "give one of them")
     over = parse_networks(networks) if networks else ()
-    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style, threads, over)
+    table = tuple(sorted(workers)), tuple(sorted(batch))
+    design = Design(*table, units, work, style, threads, over, checked_kinds(kinds))
     options["ranks"] = options.get("ranks") or design.ranks
     return measured("farm", options, partial(Farm, design=design, search=search))
+
+
+def checked_kinds(text: str) -> str:
+    """As the probe takes them, without blanks; empty where none are given.
+
+    Raises
+    ------
+    UsageError
+        They are no list of lengths and shares.
+    """
+    from wulf.model.farm.kinds import Kinds
+
+    kinds = "".join(text.split())
+    try:
+        if kinds:
+            Kinds.of(kinds)
+    except ValueError as error:
+        raise UsageError(f"--kinds: {error}", "give lengths and shares, as 1:0.5,10:0.5") from error
+    return kinds

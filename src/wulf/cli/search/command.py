@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import Command, TableGroup
+from wulf.cli.commands import Command, TableGroup, rare_option
 from wulf.cli.model.cost import Peak
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import (
@@ -87,23 +87,23 @@ def search_options(function: Any) -> Any:
             "--resume", type=click.Path(path_type=Path), expose_value=False, callback=keep_resumed, hidden=True
         ),
         click.option("--json", "as_json", is_flag=True, help="The outcome as one JSON object."),
-        click.option("--seed", type=click.IntRange(min=0), help="Of all that is drawn [drawn, and recorded]."),
+        rare_option("--seed", type=click.IntRange(min=0), help="Of all that is drawn [drawn, and recorded]."),
         click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
         click.option("--quick", is_flag=True, help="Fewer configurations: 27, 9 and 3 instead of 24, 24 and 12."),
-        click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference."),
+        rare_option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference."),
         click.option(
             "--blocks", type=click.IntRange(min=6), default=6, show_default=True,
             help="Fresh runs of winner and default, side by side.",
         ),
-        click.option("--timeout", type=Seconds(), help="Of one run: 60s, 5m [as the program's driver or file says]."),
+        rare_option("--timeout", type=Seconds(), help="Of one run: 60s, 5m [as the program's driver or file says]."),
         click.option("--budget", type=Seconds(), help="Seconds of runs in all: 30m, 4h [as many as it takes]."),
         click.option("--price", type=NumberIn(min=0, min_open=True), help="Of the machine: the path has $/GFLOPS."),
-        click.option("--currency", default="$", show_default=True, help="What stands before a price."),
+        rare_option("--currency", default="$", show_default=True, help="What stands before a price."),
         click.option(
             "--peak", "peaks", type=Peak(), multiple=True, metavar="[NAME=]GFLOPS",
             help="Of the machine, in all: the path has shares of it.",
         ),
-        click.option("--peak-from", metavar="RUN", help="A run of `wulf node`: these nodes' measured peaks."),
+        rare_option("--peak-from", metavar="RUN", help="A run of `wulf node`: these nodes' measured peaks."),
         rank_options,
         node_options,
         nodes_argument,

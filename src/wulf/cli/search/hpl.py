@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.commands import Command
+from wulf.cli.commands import Command, rare_option
 from wulf.cli.options import NumberIn, WholeNumbers
 from wulf.cli.search.command import Changes, search_options, searched
 from wulf.core.errors import UsageError
@@ -18,13 +18,13 @@ from wulf.core.errors import UsageError
 @click.option("--n", type=click.IntRange(min=400), help="Rows of the matrix [by --memory].")
 @click.option("--memory", type=NumberIn(0, 0.95, min_open=True), default=0.8, show_default=True,
               help="Share of the nodes' memory for the matrix.")  # fmt: skip
-@click.option("--hours", type=NumberIn(0, min_open=True), help="As --budget, in hours.")
+@rare_option("--hours", type=NumberIn(0, min_open=True), help="As --budget, in hours.")
 @click.option("--nb", "nbs", type=WholeNumbers(), help="Block sizes to try [32 to 512].")
 @click.option("--threads", type=WholeNumbers(), default="1", show_default=True,
               help="Threads a rank to try: ranks times threads stay the same.")  # fmt: skip
 @click.option("--blas", metavar="PATH,…|all|own",
               help="Libraries to measure before, on all nodes [all, if the program can be given another].")  # fmt: skip
-@click.option("--env", "environment", metavar="NAME=V1:V2", multiple=True,
+@rare_option("--env", "environment", metavar="NAME=V1:V2", multiple=True,
               help="A variable to try: OMPI_MCA_btl_vader_eager_limit=4096:65536.")  # fmt: skip
 @click.option("--settings", metavar="NAME=V1:V2,…",
               help="Settings of the nodes to try, what is there first: net.busy_poll=0:50.")  # fmt: skip
@@ -32,7 +32,7 @@ from wulf.core.errors import UsageError
 @click.option("--program", type=click.Path(path_type=Path), help="Path of xhpl or hpcc on the nodes [the one found].")
 @click.option("--source", metavar="DIR",
               help="HPL's source on the first node: every MPI and compiler there is tried.")  # fmt: skip
-@click.option("--compilers", metavar="NAME,…", help="With --source: gcc, clang-14.0.6, … [all that are there].")
+@rare_option("--compilers", metavar="NAME,…", help="With --source: gcc, clang-14.0.6, … [all that are there].")
 def hpl(**options: Any) -> int:
     """Find the best HPL.dat for these nodes: NB, P x Q, broadcast, look-ahead, factorisation, threads, BLAS.
 

@@ -11,8 +11,8 @@ from wulf.model.farm.study import FarmPoint, Nearby
 from wulf.model.impact import AFTER, BEFORE, FigureRow, Quantity, Visit, figures_of
 from wulf.stats.intervals import least_samples
 
-FARM, METG = "farm", "metg"
-"""Phases: the designed table, and the search for the smallest useful unit."""
+FARM, METG, KINDS = "farm", "metg", "kinds"
+"""Phases: the designed table, the search for the smallest useful unit, and the table with several kinds of unit."""
 
 PROBE = "farm"
 
@@ -41,6 +41,10 @@ class Design:
         That do a worker's batches.
     networks
         Of the nodes: over each one has a farm of its own. None: over the one that MPI uses.
+    kinds
+        Several kinds of unit, as the probe takes them; empty: all are equal.
+    seed
+        By which units are of which kind.
     """
 
     workers: Sequence[int]
@@ -50,6 +54,8 @@ class Design:
     style: str = "async"
     threads: int = 1
     networks: Sequence[str] = ()
+    kinds: str = ""
+    seed: int = 1
 
     @property
     def ranks(self) -> int:
@@ -63,6 +69,12 @@ class Design:
         alone = {**shared, "workers": 0, "batch": 1}
         table = [{**cell, "seconds": expected_seconds(cell)} for cell in (alone, *crossed)]
         return [{**cell, NETWORK: network} for network in self.networks for cell in table] if self.networks else table
+
+    def uneven(self) -> list[dict[str, Any]]:
+        """The table's cells with workers again, with units of several kinds; none where all are equal."""
+        if not self.kinds:
+            return []
+        return [{**cell, "kinds": self.kinds, "seed": self.seed} for cell in self.table() if cell["workers"]]
 
     def metg(self, spin_seconds: float, seconds: float) -> dict[str, Any]:
         """The parameters of one point of the search: the most workers, a unit a message."""
@@ -169,3 +181,62 @@ def contrasts_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]
 
 def _name(params: Mapping[str, Any]) -> str:
     return f"{plural(params['workers'], 'worker')}, batch {params['batch']}"
+
+
+@dataclass(frozen=True)
+class UnevenCell:
+    """A cell with several kinds of unit, beside the one of equal units; block by block.
+
+    Attributes
+    ----------
+    equal, uneven
+        Seconds of as much work.
+    efficiency, uneven_efficiency
+        Of both.
+    unit
+        Seconds of a unit at the workers, of each block of equal ones.
+    """
+
+    kinds: str
+    workers: int
+    batch: int
+    units: int
+    style: str
+    threads: int
+    equal: list[float]
+    uneven: list[float]
+    efficiency: list[float]
+    uneven_efficiency: list[float]
+    unit: list[float]
+
+
+def uneven_cells(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[UnevenCell]:
+    """Every cell with several kinds of unit; blocks that lack it, or its counterpart, are left out."""
+    blocks: dict[int, dict[int, Mapping[str, Any]]] = {}
+    for one in replicates:
+        if one["ok"]:
+            blocks.setdefault(one["cell"], {})[one["block"]] = one
+    cells = [cell for cell in plan.get("cells", ()) if cell["pattern"] == PROBE]
+    equal = {_place(cell["params"]): blocks.get(cell["id"], {}) for cell in cells if cell["phase"] == FARM}
+    found = []
+    for cell in cells:
+        if cell["phase"] == KINDS:
+            mine, others = blocks.get(cell["id"], {}), equal.get(_place(cell["params"]), {})
+            pairs = [(others[block], mine[block]) for block in sorted(others.keys() & mine.keys())]
+            found.append(_uneven(cell["params"], pairs))
+    return found
+
+
+def _place(params: Mapping[str, Any]) -> tuple[int, int]:
+    return params["workers"], params["batch"]
+
+
+def _uneven(params: Mapping[str, Any], pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> UnevenCell:
+    def of(metric: str, which: int) -> list[float]:
+        return [pair[which]["metrics"][metric]["value"] for pair in pairs]
+
+    as_much = [seconds / pair[1]["info"]["length"] for seconds, pair in zip(of("seconds", 1), pairs, strict=True)]
+    return UnevenCell(
+        params["kinds"], params["workers"], params["batch"], params["units"], params["style"],
+        params.get("threads", 1), of("seconds", 0), as_much, of("efficiency", 0), of("efficiency", 1), of("unit", 0),
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from math import isfinite
 from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
-from wulf.measure.mpi.farm import FARM, METG, NETWORK, points_of
+from wulf.measure.mpi.farm import FARM, KINDS, METG, NETWORK, points_of
 from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, refuted
 from wulf.model.farm.pelikan import published
@@ -16,13 +16,14 @@ from wulf.model.farm.study import FarmStudy, farm_study
 from wulf.report.kit.figures import interval_text, usable, value_text
 from wulf.report.kit.view import Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.farm_kinds import kinds_section, kinds_sentences
 from wulf.report.mpi.farm_networks import network_section, network_sentences
 from wulf.report.mpi.farm_tables import farm_tables
 from wulf.report.mpi.operations import figure_table
 from wulf.stats.estimates import Interval
 from wulf.store.run import Run
 
-PHASES = (FARM, METG)
+PHASES = (FARM, METG, KINDS)
 METRICS = ("seconds", "message_time", "efficiency")
 """Of the table of all figures."""
 
@@ -53,7 +54,7 @@ def farm_section(run: Run) -> list[Section]:
     theirs = published()
     told = any(finding.kind == "farm" for finding in run.findings)
     body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
-    body += network_section(run)
+    body += [*network_section(run), *kinds_section(run)]
     for network, study in studies.items():
         over = f" over {network}" if network else ""
         body += [Note(f"2007: {theirs.source}; single runs. Here{over}: {study.tables.units:,} units, {study.style}.")]
@@ -80,8 +81,9 @@ def fastest(run: Run) -> str:
 
 def _name(record: Record) -> str:
     spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
+    kinds = f", units of {record.params['kinds']}" if record.phase == KINDS else ""
     over = f" over {record.params[NETWORK]}" if NETWORK in record.params else ""
-    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}{over}"
+    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}{kinds}{over}"
 
 
 def near_section(study: FarmStudy) -> list[Section]:
@@ -111,7 +113,7 @@ def study_lines(run: Run) -> list[str]:
     """What the models say, in sentences; of two networks how they differ, and o of each. Empty without a farm."""
     studies = studies_of(run)
     if set(studies) <= {""}:
-        return [line for study in studies.values() for line in sentences(study)]
+        return [*(line for study in studies.values() for line in sentences(study)), *kinds_sentences(run)]
     own = [f"Over {name}: {_cost_sentence(one.cost, one.workers)}" for name, one in studies.items() if one.cost]
     return [*network_sentences(run), *own]
 

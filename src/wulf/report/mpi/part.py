@@ -1,18 +1,19 @@
-"""What is reported of MPI: operations over sizes, and the farm."""
+"""What is reported of MPI: operations over sizes, the farm, and graphs of tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
+from wulf.measure.mpi.graph import GRAPH
 from wulf.report.kit.parts import Part
 from wulf.report.kit.view import Section
-from wulf.report.mpi import farm, operations
+from wulf.report.mpi import farm, graph, operations
 from wulf.store.run import Run
 
 
 class Mpi(Part):
-    """Operations over sizes, the farm, and where the ranks ran."""
+    """Operations over sizes, the farm, graphs of tasks, and where the ranks ran."""
 
     place = 60
 
@@ -21,12 +22,13 @@ class Mpi(Part):
         return farm.fastest(run) or operations.typical(run)
 
     def shown(self, run: Run) -> Iterable[Record]:
-        """Those of the tables, and of the farm."""
-        return (one for one in run.records if operations.is_tabled(one) or one.phase in farm.PHASES)
+        """Those of the tables, of the farm, and of graphs."""
+        phases = (*farm.PHASES, GRAPH)
+        return (one for one in run.records if operations.is_tabled(one) or one.phase in phases)
 
     def view(self, run: Run) -> Sequence[Section]:
-        """Operations, then the farm."""
-        return [*operations.mpi_section(run), *farm.farm_section(run)]
+        """Operations, then the farm, then graphs."""
+        return [*operations.mpi_section(run), *farm.farm_section(run), *graph.graph_section(run)]
 
 
 PARTS = (Mpi(),)

@@ -9,7 +9,7 @@ from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
-from wulf.measure.mpi.farm import FARM, METG, PROBE, Design, points_of
+from wulf.measure.mpi.farm import FARM, KINDS, METG, PROBE, Design, points_of
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.model.farm.costs import next_spin
 from wulf.report.mpi.farm import study_lines
@@ -25,6 +25,9 @@ METG_SECONDS = 0.05
 """Of one replicate of one point."""
 
 MOST_SPINS = 14
+
+MOST_SEEDS = 2**32
+"""The probe's are below that."""
 
 SERIAL_METRICS = ("seconds", "unit", "efficiency")
 
@@ -44,13 +47,14 @@ class Farm(RanksStudy):
         launch = fitting_launch(launch, design.threads)
         ranks = NetworkRanks(launch, design.networks, given.watch.say) if design.networks else None
         super().__init__(given, launch, PROBE, ranks)
-        self._design, self._search = design, search
+        self._design, self._search = replace(design, seed=given.seed % MOST_SEEDS), search
 
     def shared(self, probe: Probe) -> Sequence[Cell]:
         """The table, and the points that the search begins with."""
         if len(self.ranks.places) < self._design.ranks:
             return ()
-        cells = [_fitting(self.ranks.cell(i, probe, PROBE, one, FARM)) for i, one in enumerate(self._design.table())]
+        table = [*((FARM, one) for one in self._design.table()), *((KINDS, one) for one in self._design.uneven())]
+        cells = [_fitting(self.ranks.cell(i, probe, PROBE, one, phase)) for i, (phase, one) in enumerate(table)]
         spins = FIRST_SPINS if self._search else ()
         return [*cells, *(self._point(len(cells) + i, spin) for i, spin in enumerate(spins))]
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from wulf.cli.mpi import command as mpi
+from wulf.core.errors import UsageError
 from wulf.measure.mpi.farm import Design
 
 
@@ -61,3 +62,15 @@ def test_numbers_that_are_none_are_refused(workers: str) -> None:
     assert result.exit_code == 2
     assert "--workers" in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_kinds_of_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, given = asked(monkeypatch, "--kinds", "1:0.5, 10:0.5")
+    assert given["design"].kinds == "1:0.5,10:0.5"
+
+
+@pytest.mark.parametrize("kinds", ["1", "1:x", "0:1", "1:nan", "1:1,", ",".join(["1:1"] * 17)])
+def test_kinds_that_are_none_are_refused(kinds: str) -> None:
+    result = CliRunner().invoke(mpi.command, ["farm", "--kinds", kinds])
+    assert isinstance(result.exception, UsageError)
+    assert "--kinds" in str(result.exception)

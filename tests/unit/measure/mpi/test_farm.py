@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.measure.make_farm import DESIGN, OVERHEAD, RTT, UNIT, WOBBLE, farm_run
-from wulf.measure.mpi.farm import Design, expected_seconds, points_of
+from tests.unit.measure.make_farm import DESIGN, OVERHEAD, RTT, UNEVEN, UNIT, WOBBLE, farm_run
+from wulf.measure.mpi.farm import Design, expected_seconds, points_of, uneven_cells
 from wulf.measure.mpi.probes import mpi_probe
 
 
@@ -65,3 +67,26 @@ def test_points_have_every_replicate_that_had_a_value() -> None:
 def test_other_probes_cells_are_left_out() -> None:
     plan = {"cells": [{"id": 0, "pattern": "pingpong", "phase": "farm", "params": {}}]}
     assert points_of(plan, [{"cell": 0, "ok": True, "metrics": {}}]) == []
+
+
+def test_units_of_several_kinds_are_measured_in_every_cell_with_workers() -> None:
+    design = replace(DESIGN, kinds="1:0.5,10:0.5", seed=5)
+    cells = design.uneven()
+    assert [{**cell, "kinds": "", "seed": 0} for cell in cells] == [
+        {**cell, "kinds": "", "seed": 0} for cell in design.table()[1:]
+    ]
+    assert {(cell["kinds"], cell["seed"]) for cell in cells} == {("1:0.5,10:0.5", 5)}
+    assert mpi_probe().check("farm", "", cells[0])["kinds"] == "1:0.5,10:0.5"
+    assert DESIGN.uneven() == []
+
+
+def test_uneven_units_stand_beside_equal_ones_block_by_block() -> None:
+    run = farm_run(design=replace(DESIGN, kinds="1:0.5,10:0.5"))
+    lacking = next(one for one in run.replicates if one["cell"] == len(DESIGN.table()))
+    lacking["ok"] = False
+    cells = uneven_cells(run.plan, run.replicates)
+    assert [(cell.workers, cell.batch) for cell in cells] == [(1, 1), (1, 10), (1, 100), (3, 1), (3, 10), (3, 100)]
+    assert [len(cell.equal) for cell in cells] == [5, 6, 6, 6, 6, 6]
+    for cell in cells:
+        assert cell.uneven == pytest.approx([UNEVEN * seconds for seconds in cell.equal])
+    assert uneven_cells(farm_run().plan, farm_run().replicates) == []

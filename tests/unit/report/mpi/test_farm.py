@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from tests.unit.measure.make_farm import DESIGN, NETWORKS, farm_run
-from tests.wording import lacking
+from tests.unit.measure.make_farm import DESIGN, NETWORKS, UNEVEN, farm_run
+from tests.wording import Wording, lacking
 from wulf.measure.mpi.farm import Design, contrasts_of, networks_of
 from wulf.report.kit.terminal import print_all
 from wulf.report.mpi.farm import farm_section, study_lines
 from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.farm_kinds import kinds_sentences, unevenness
+from wulf.stats.comparison import Judgement
 from wulf.store.run import Run
 
 SPINS = (1e-6, 1e-5, 1.4e-5, 1.7e-5, 1e-4)
@@ -137,3 +140,24 @@ def test_blocks_that_are_too_few_for_so_many_cells_are_said() -> None:
 def test_a_farm_over_one_network_is_compared_with_nothing() -> None:
     run = farm_run()
     assert contrasts_of(run.plan, run.replicates) == {} and networks_of(run.plan) == ()
+
+
+def test_several_kinds_of_unit_are_held_against_equal_ones(wording: Wording) -> None:
+    run = farm_run(design=replace(DESIGN, kinds="1:0.5,10:0.5"), times=4)
+    rows = table(printed(run), "Several kinds of unit")
+    assert [row[:2] for row in rows if row[0].isdigit()] == [[w, b] for w in "13" for b in ("1", "10", "100")]
+    found = unevenness(run)
+    for one in found:
+        assert one.measured.judgement is Judgement.SLOWER
+        assert one.measured.ratio == pytest.approx(UNEVEN)
+        assert one.predicted is not None
+    alone, crowd = found[0], found[-1]
+    assert alone.predicted is not None and alone.predicted.high == pytest.approx(1.0), "one worker waits for nobody"
+    assert alone.refuted is True
+    assert crowd.predicted is not None and crowd.predicted.high > 1.01
+    wording(" ".join(kinds_sentences(run)))
+
+
+def test_a_farm_of_equal_units_says_nothing_of_kinds() -> None:
+    assert kinds_sentences(farm_run()) == []
+    assert not any("Several kinds" in line for line in printed(farm_run()))
