@@ -79,7 +79,10 @@ class Tabular(ABC):
         kinds = {str: library.String, float: library.Float64, int: library.Int64, bool: library.Boolean}
         columns = self._columns()
         schema = {column.name: kinds[column.kind] for column in columns}
-        return library.DataFrame({column.name: list(column.values) for column in columns}, schema=schema)
+        made: polars.DataFrame = library.DataFrame(
+            {column.name: list(column.values) for column in columns}, schema=schema
+        )
+        return made
 
     def arrow(self) -> pyarrow.Table:
         """A Table. UsageError where PyArrow is not installed."""
