@@ -70,7 +70,7 @@ LONGEST_DOMAIN = 80
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
 @click.option("--no-profile", is_flag=True, help="Leave out the profiled run of each arm.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")
+@rare_option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as one JSON object.")
 @rank_options
 @click.pass_context
