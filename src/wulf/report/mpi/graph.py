@@ -55,10 +55,8 @@ def graph_section(run: Run) -> list[Section]:
         "Every rank has one task a step, and each needs its own rank's of the step before; both ends of a message were "
         "checked for who sent it after which step."
     )
-    told = any(finding.kind == GRAPH for finding in run.findings)
-    said = () if told else sentences(run.records)
     table = Columns(heads, rows, words=2, tail=1)
-    return [Section("Graph of tasks", said, key="graph", link="Graph", table=table, plot=_plot(run), small=[note])]
+    return [Section("Graph of tasks", key="graph", link="Graph", table=table, plot=_plot(run), small=[note])]
 
 
 def _plot(run: Run) -> Plot:

@@ -16,10 +16,11 @@ class Mpi(Part):
     """Operations over sizes, the farm, graphs of tasks, and where the ranks ran."""
 
     place = 60
+    told = (GRAPH,)
 
     def answer(self, run: Run) -> str:
-        """The fastest farm; else the operations that programs spend most time in, each at an end of the sizes."""
-        return farm.fastest(run) or operations.typical(run)
+        """The fastest farm, or METG of graphs; else the operations that most programs spend time in."""
+        return farm.fastest(run) or " ".join(graph.sentences(run.records)) or operations.typical(run)
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the tables, of the farm, and of graphs."""
