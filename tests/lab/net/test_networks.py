@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.lab.commands import wulf
-from tests.process.native.mpi_session import each_mpi
 from wulf import lab
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.store.run import read_run
@@ -76,8 +75,9 @@ def test_a_stream_over_the_second_network_is_slower_by_ten(dual: lab.Lab, tmp_pa
 
 
 @pytest.mark.full
-@each_mpi
-def test_a_program_of_messages_is_slower_over_it(dual: lab.Lab, tmp_path: Path, kind: str) -> None:
+def test_a_program_of_messages_is_slower_over_it(dual: lab.Lab, tmp_path: Path) -> None:
+    """By Open MPI: Debian's MPICH 4.0.2 stands still now and then over TCP between namespaces, on either network."""
+    kind = "openmpi"
     source, program = tmp_path / "messages.c", tmp_path / "messages"
     source.write_text(MESSAGES)
     subprocess.run([f"mpicc.{kind}", "-O1", "-o", str(program), str(source)], check=True, timeout=120)
