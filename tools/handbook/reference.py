@@ -12,6 +12,7 @@ from typing import Any
 from handbook.pages import INDEX, Page
 from wulf.cli.commands import grouped
 from wulf.cli.help.manual import EXIT_STATUS, Entry, everything
+from wulf.core.names import capitalised
 from wulf.core.names import markdown_cell as cell
 from wulf.core.programs import program_path
 from wulf.core.records import Provenance, Record, Verdict, record_schema
@@ -129,7 +130,7 @@ def _program(program: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    return f"{capitalised(text.rstrip('.'))}."
 
 
 def _metrics(metrics: Iterable[Mapping[str, Any]]) -> Iterator[str]:

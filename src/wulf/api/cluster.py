@@ -198,8 +198,7 @@ class Cluster:
             {"bytes": 64}; what is left out is as the probe has it. The others are as of `survey`.
         """
         probe = net_probe()
-        ways = probe.pattern(pattern).transports
-        way = transport or ("tcp" if "tcp" in ways else ways[0])
+        way = transport or probe.pattern(pattern).usual_transport
         cell = pair_cell(probe, pattern, client, server, transport=way, params=params or {})
         pair = replace(self._inventory, nodes=self._inventory.pick(dict.fromkeys((client, server))))
         study = partial(PairProbe, cell=cell)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from wulf.core.findings import Severity
 from wulf.core.names import printable
 
 MOST_ROWS = 30
 """Of a table in a notebook; all of them are in `.table()`."""
-
-SIGNS = {"bad": "▲", "warn": "◆", "info": "●"}
 
 
 def paragraph(text: str, *, strong: bool = False, faint: bool = False) -> str:
@@ -20,9 +19,9 @@ def paragraph(text: str, *, strong: bool = False, faint: bool = False) -> str:
     return f"<p{style}>{f'<strong>{said}</strong>' if strong else said}</p>"
 
 
-def items(texts: Iterable[tuple[str, str]]) -> str:
+def items(texts: Iterable[tuple[Severity, str]]) -> str:
     """A list of sentences, each with how grave it is."""
-    made = [f"<li>{SIGNS[grave]} {escape(printable(text))}</li>" for grave, text in texts]
+    made = [f"<li>{grave.sign} {escape(printable(text))}</li>" for grave, text in texts]
     return f'<ul style="list-style:none;padding-left:0.5em">{"".join(made)}</ul>' if made else ""
 
 

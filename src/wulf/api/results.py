@@ -12,7 +12,7 @@ from typing import Any, overload
 from wulf.api import html
 from wulf.api.pictures import Map, Picture, maps_of, pictures_of
 from wulf.api.tabular import Column, Kind, Tabular, columns_of
-from wulf.core.findings import Finding
+from wulf.core.findings import Finding, Severity
 from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.report.kit.matrices import run_nodes
@@ -128,7 +128,7 @@ class Results(Tabular):
     def _repr_html_(self) -> str:
         took = duration(self._run)
         about = [self.id, self.state, plural(len(self.nodes), "node"), plural(len(self.records), "record")]
-        told = [(str(one.severity), one.text) for one in self.findings if one.severity != "info"]
+        told = [(one.severity, one.text) for one in self.findings if one.severity is not Severity.INFO]
         return "".join(
             [html.paragraph(self.headline, strong=True), html.items(told[: html.MOST_ROWS]),
              html.paragraph(", ".join([*about, *([took] if took else [])]), faint=True)]

@@ -20,6 +20,14 @@ class Severity(StrEnum):
     INFO = "info"
     """Good to know: what was not measured, and why."""
 
+    @property
+    def sign(self) -> str:
+        """What stands before it where there may be no colour."""
+        return _SIGNS[self]
+
+
+_SIGNS = {Severity.BAD: "▲", Severity.WARN: "◆", Severity.INFO: "●"}
+
 
 class Evidence(BaseModel):
     """One figure behind a finding, beside what was expected of it."""

@@ -65,6 +65,11 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def uncapitalised(text: str) -> str:
+    """Without a capital at its beginning, as within a sentence."""
+    return text[:1].lower() + text[1:]
+
+
 def plural(count: int, noun: str, many: str = "") -> str:
     """`1 record`, `1,234 records`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -5,6 +5,7 @@ Fields may be added, never renamed: runs written by older versions stay readable
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from operator import is_, not_
@@ -119,6 +120,11 @@ class Record(BaseModel):
     def nodes(self) -> tuple[str, ...]:
         """The node, or the client and the server of the pair."""
         return tuple(self.subject.split(">"))
+
+
+def passes_of(record: Record) -> Sequence[int]:
+    """The pass over all cells in which each sample was taken; all from the first on, where a record does not say."""
+    return record.blocks or range(len(record.samples))
 
 
 def record_schema() -> dict[str, Any]:

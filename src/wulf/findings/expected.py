@@ -17,10 +17,10 @@ from wulf.core.names import fold
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.findings.levelled import usable
-from wulf.measure.engine.probes import NODE
+from wulf.measure.engine.probes import APP
 from wulf.measure.mpi.probes import carrier
 from wulf.measure.net.situation import End, Situation
-from wulf.measure.node.rows import rows_of
+from wulf.measure.node.rows import display_unit, rows_of
 from wulf.model.network.file import network_names, shipped_network
 from wulf.store.run import Facts
 
@@ -65,13 +65,28 @@ class Reached:
 
     @property
     def unit(self) -> str:
-        """As people read it: what memory does is counted in bytes, what a network does in bits."""
-        return "byte/s" if self.record.unit == "B/s" and self.record.probe == NODE else self.record.unit
+        """As people read it."""
+        return display_unit(self.record)
 
     @property
     def share(self) -> float:
         """Of the bound; of a time, which is better the shorter, the inverse."""
         return self.bound / self.value if self.record.unit == "s" else self.value / self.bound
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run's records, and the facts by node and name.
+
+    Attributes
+    ----------
+    rows
+        Those of the node survey, by node and row.
+    """
+
+    records: Sequence[Record]
+    fingerprint: Mapping[str, Facts]
+    rows: Mapping[str, Mapping[str, Record]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,7 @@ class Rule:
     what: str
     least: float
     step: str
-    find: Callable[[Sequence[Record], Mapping[str, Facts]], Iterator[Reached]]
+    find: Callable[[Measured], Iterator[Reached]]
 
 
 def expected_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
@@ -102,7 +117,8 @@ def expected_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts
     fingerprint
         Facts by node and name.
     """
-    found = ((rule, sorted(rule.find(records, fingerprint), key=lambda one: one.share)) for rule in RULES)
+    measured = Measured(records, fingerprint, rows_of(records))
+    found = ((rule, sorted(rule.find(measured), key=lambda one: one.share)) for rule in RULES)
     return [_finding(rule, reached) for rule, reached in found if reached]
 
 
@@ -130,66 +146,69 @@ def _finding(rule: Rule, reached: Sequence[Reached]) -> Finding:
     )  # fmt: skip
 
 
-def _value(facts: Facts, name: str) -> float | str | None:
-    value = facts.get(name, {}).get("value")
-    return value if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-
-
 def _number(facts: Facts, name: str) -> float | None:
-    value = _value(facts, name)
-    return float(value) if isinstance(value, int | float) and value > 0 else None
+    value = facts.get(name, {}).get("value")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if value > 0 else None
 
 
-def _situations(
-    records: Sequence[Record], fingerprint: Mapping[str, Facts], metric: str, pattern: str
-) -> Iterator[tuple[Record, Situation]]:
-    """Each plain figure between two nodes, with the interfaces that carried it."""
-    for record in records:
+def _between(measured: Measured, metric: str, pattern: str) -> Iterator[tuple[Record, float]]:
+    """Each plain figure between two nodes."""
+    for record in measured.records:
         if record.metric != metric or record.params.get("pattern") != pattern or len(record.nodes) != 2:
             continue
-        if record.phase not in ("", "pairs") or not usable(record):
-            continue
-        client, server = (
-            End(node, fingerprint.get(node, {}), record.counters.get(role, {}))
-            for node, role in zip(record.nodes, ("client", "server"), strict=True)
-        )
-        yield record, Situation(client, server, carrier(record), pattern, record.params, [record.value or 0.0])
+        if record.phase in ("", "pairs") and usable(record) and record.value is not None:
+            yield record, record.value
 
 
-def line_rate(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def _situation(record: Record, value: float, fingerprint: Mapping[str, Facts]) -> Situation:
+    """The interfaces that carried it."""
+    client, server = (
+        End(node, fingerprint.get(node, {}), record.counters.get(role, {}))
+        for node, role in zip(record.nodes, ("client", "server"), strict=True)
+    )
+    pattern = str(record.params["pattern"])
+    return Situation(client, server, carrier(record), pattern, record.params, [value])
+
+
+def line_rate(measured: Measured) -> Iterator[Reached]:
     """What the slower end's link leaves for data."""
-    for record, situation in _situations(records, fingerprint, "throughput", "stream"):
-        if situation.speed is not None and record.value:
-            room = situation.speed * situation.payload_share
-            source = f"what {show(situation.speed, 'B/s')} on the wire leaves for data"
-            yield Reached(" → ".join(record.nodes), record, record.value, room, source)
+    for record, value in _between(measured, "throughput", "stream"):
+        situation = _situation(record, value, measured.fingerprint)
+        if (speed := situation.speed) is not None:
+            source = f"what {show(speed, 'B/s')} on the wire leaves for data"
+            yield Reached(" → ".join(record.nodes), record, value, speed * situation.payload_share, source)
 
 
-def latency(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def latency(measured: Measured) -> Iterator[Reached]:
     """The round trip that was published for adapters of that speed, interrupts moderated as drivers come."""
-    for record, situation in _situations(records, fingerprint, "rtt", "pingpong"):
+    for record, value in _between(measured, "rtt", "pingpong"):
+        size = record.params.get("bytes")
+        if not isinstance(size, int) or size > SINGLE_BYTES:
+            continue
+        situation = _situation(record, value, measured.fingerprint)
         ends = (situation.client, situation.server)
         name = ETHERNET.get(situation.speed or 0.0)
         virtual = any(end.nic_fact("driver") in VIRTUAL_NICS or end.fact("virtualisation.guest") for end in ends)
-        size = record.params.get("bytes")
-        if name is None or virtual or not record.value or not isinstance(size, int) or size > SINGLE_BYTES:
+        if name is None or virtual:
             continue
         moderated = f"{name}-moderated"
         network = shipped_network(moderated if moderated in network_names() else name)
         half = network.inter.half_round_trip
         if half is not None and situation.transport == "tcp":
             source = f"as published for {network.title} (`wulf networks show {network.name}`)"
-            yield Reached(" ↔ ".join(record.nodes), record, record.value, 2 * half.value, source)
+            yield Reached(" ↔ ".join(record.nodes), record, value, 2 * half.value, source)
 
 
 Bound = Callable[[Mapping[str, Record], Facts], tuple[float, str] | None]
 """Of a node's rows and facts: what one of its figures can be, and the source of that; None where it isn't known."""
 
 
-def _of_nodes(records: Sequence[Record], fingerprint: Mapping[str, Facts], row: str, bound: Bound) -> Iterator[Reached]:
+def _of_nodes(measured: Measured, row: str, bound: Bound) -> Iterator[Reached]:
     """A row of the node survey beside its bound, of each node that has both."""
-    for node, rows in rows_of(records).items():
-        value, known = _figure(rows, row), bound(rows, fingerprint.get(node, {}))
+    for node, rows in measured.rows.items():
+        value, known = _figure(rows, row), bound(rows, measured.fingerprint.get(node, {}))
         if value is not None and known is not None:
             yield Reached(node, rows[row], value, *known)
 
@@ -199,7 +218,7 @@ def _figure(rows: Mapping[str, Record], name: str) -> float | None:
     return record.value if record is not None and usable(record) else None
 
 
-def multiply_adds(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def multiply_adds(measured: Measured) -> Iterator[Reached]:
     """One CPU's peak: the operations a cycle that such a core is made for, at the clock rate that was measured."""
 
     def bound(rows: Mapping[str, Record], facts: Facts) -> tuple[float, str] | None:
@@ -208,30 +227,30 @@ def multiply_adds(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -
             return None
         return clock * core.flop, f"{core.flop} a cycle ({core.name}) at the {show(clock, 'Hz')} measured"
 
-    return _of_nodes(records, fingerprint, "cpu.fma.double", bound)
+    return _of_nodes(measured, "cpu.fma.double", bound)
 
 
-def all_cores(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def all_cores(measured: Measured) -> Iterator[Reached]:
     """All CPUs' peak beside one's, times the cores."""
 
     def bound(rows: Mapping[str, Record], facts: Facts) -> tuple[float, str] | None:
         one, cores = _figure(rows, "cpu.fma.double"), _number(facts, "cpu.cores")
         return None if one is None or cores is None else (one * cores, f"{cores:.0f} times what one core reaches alone")
 
-    return _of_nodes(records, fingerprint, "cpu.fma.double.all", bound)
+    return _of_nodes(measured, "cpu.fma.double.all", bound)
 
 
-def dgemm(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def dgemm(measured: Measured) -> Iterator[Reached]:
     """The BLAS's multiplication of matrices beside the multiply-adds of the same node."""
 
     def bound(rows: Mapping[str, Record], _: Facts) -> tuple[float, str] | None:
         peak = _figure(rows, "cpu.fma.double.all")
         return None if peak is None else (peak, "the node's multiply-adds, measured in this run")
 
-    return _of_nodes(records, fingerprint, "cpu.dgemm.all", bound)
+    return _of_nodes(measured, "cpu.dgemm.all", bound)
 
 
-def memory(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Iterator[Reached]:
+def memory(measured: Measured) -> Iterator[Reached]:
     """The traffic of STREAM's triad beside what all memory channels carry."""
 
     def bound(_: Mapping[str, Record], facts: Facts) -> tuple[float, str] | None:
@@ -241,18 +260,19 @@ def memory(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> Itera
         source = f"{channels:.0f} memory channels of {show(speed, 'T/s', 4)}, 8 B wide, as the firmware lists them"
         return channels * speed * 8, source
 
-    return _of_nodes(records, fingerprint, "mem.triad.all.traffic", bound)
+    return _of_nodes(measured, "mem.triad.all.traffic", bound)
 
 
-def solving(records: Sequence[Record], _: Mapping[str, Facts]) -> Iterator[Reached]:
+def solving(measured: Measured) -> Iterator[Reached]:
     """HPL's rate beside the ranks' peak: by the base clock, as the Top500 prints it, else by what was measured."""
-    for rate in records:
-        if rate.probe != "app" or not rate.value or not usable(rate):
+    own = [one for one in measured.records if one.probe == APP]
+    for rate in own:
+        if rate.unit != "flop/s" or not rate.value or not usable(rate):
             continue
-        of_it = {one.metric: one for one in records if one.params == rate.params and one.subject == rate.subject}
+        of_it = {one.metric: one for one in own if one.params == rate.params and one.subject == rate.subject}
         shares = (of_it.get(f"share.{kind}") for kind in KINDS)
         known = next((one for one in shares if one is not None and one.value), None)
-        if known is not None and rate.unit == "flop/s":
+        if known is not None:
             source = f"the nodes' peak by {known.metric.removeprefix('share.')} clock: {known.info['how']}"
             yield Reached(rate.subject, rate, rate.value, float(known.info["peak"]), source)
 

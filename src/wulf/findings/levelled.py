@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from wulf.core.records import Record, Verdict
+from wulf.core.records import Record, Verdict, passes_of
 from wulf.stats.cluster.levelling import Figures, by_pass, figures
 
 _QUANTILE = float(ndtri(0.975))
@@ -17,11 +17,6 @@ _QUANTILE = float(ndtri(0.975))
 def usable(record: Record | None) -> bool:
     """Whether a record has a figure above zero, of which ratios can be taken."""
     return record is not None and record.verdict in (Verdict.OK, Verdict.NOISY) and (record.value or 0.0) > 0
-
-
-def passes_of(record: Record) -> Sequence[int]:
-    """The pass over all cells in which each sample was taken; all from the first on, where a record does not say."""
-    return record.blocks or range(len(record.samples))
 
 
 def figures_of(records: Sequence[Record | None]) -> Figures:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from wulf.core.findings import Finding, Severity
-from wulf.core.records import Record
-from wulf.findings.levelled import passes_of, usable
+from wulf.core.records import Record, passes_of
+from wulf.findings.levelled import usable
 from wulf.stats.cluster.levelling import by_pass
 from wulf.stats.series.resemblance import resemblance
 

@@ -9,7 +9,7 @@ from math import comb, log, log1p
 
 import numpy as np
 
-from wulf.core.records import Record
+from wulf.core.records import Record, passes_of
 from wulf.measure.engine.probes import NET
 from wulf.stats.cluster.levelling import by_pass
 from wulf.stats.comparison import Comparison, Judgement, compare_samples
@@ -149,10 +149,6 @@ class _Search:
         return NodeChange(node, links[0][0], len(links), alike, found, claimed)
 
 
-def _passes(record: Record) -> Sequence[int]:
-    return record.blocks or range(len(record.samples))
-
-
 def _design_effect(records: Sequence[Record]) -> float:
     """Passes of a run for each independent one, seen over all of its cells: six of one cell tell nothing of that.
 
@@ -160,13 +156,13 @@ def _design_effect(records: Sequence[Record]) -> float:
     share a series of ρ = 0.5, 2.5 % then tell of a node; with ρ always taken as it seems, a third of the nodes that did
     change would be missed.
     """
-    table = by_pass([one.samples for one in records], [_passes(one) for one in records])
+    table = by_pass([one.samples for one in records], [passes_of(one) for one in records])
     found = resemblance(table, np.random.default_rng(SEED))
     return 1.0 if found is None or found.p > SHOWN else found.passes / found.amount
 
 
 def _pooled(records: Sequence[Record]) -> list[float]:
     """The geometric mean of the records in each pass that all of them have, in their order."""
-    passes = [dict(zip(_passes(one), one.samples, strict=False)) for one in records]
+    passes = [dict(zip(passes_of(one), one.samples, strict=False)) for one in records]
     shared = [block for block in passes[0] if all(block in own for own in passes)]
     return [float(np.exp(np.mean([log(own[block]) for own in passes]))) for block in shared]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.measure.node_records import record
-from wulf.findings.levelled import figures_of, passes_of
+from wulf.core.records import passes_of
+from wulf.findings.levelled import figures_of
 
 ROW = "os.syscall.null"
 

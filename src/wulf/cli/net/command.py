@@ -50,8 +50,6 @@ class NetGroup(click.Group):
 
 
 def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
-    default = "tcp" if "tcp" in pattern.transports else pattern.transports[0]
-
     @click.argument("client", shell_complete=offers.nodes)
     @click.argument("server", shell_complete=offers.nodes)
     @node_options
@@ -59,7 +57,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     @click.option(
         "--transport",
         type=click.Choice(pattern.transports),
-        default=default,
+        default=pattern.usual_transport,
         show_default=True,
         help="What carries the messages.",
     )
@@ -82,7 +80,9 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
 
     run.__doc__ = f"{capitalised(pattern.help)}."
     command = click.command(
-        pattern.name, cls=Command, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}"
+        pattern.name,
+        cls=Command,
+        epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {pattern.usual_transport}",
     )(run)
     command.params.extend(param_options(pattern.params))
     return command

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import capitalised
 from wulf.core.records import Record
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.findings.net.counted import with_verdicts
@@ -180,6 +181,4 @@ def unseen_findings(unseen: Unseen, sockets: int) -> list[Finding]:
         said.append(f"{unseen.left_out:,} groups of connections were too many for an answer")
     if not sockets:
         said.append("no connection was open between two of these nodes")
-    return [
-        Finding(kind="note", severity=Severity.INFO, subject="", text=f"{one[0].upper()}{one[1:]}.") for one in said
-    ]
+    return [Finding(kind="note", severity=Severity.INFO, subject="", text=f"{capitalised(one)}.") for one in said]

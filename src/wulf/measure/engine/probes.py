@@ -44,6 +44,11 @@ class Pattern:
     group: str = ""
     least_ranks: int = 0
 
+    @property
+    def usual_transport(self) -> str:
+        """TCP where the pattern goes over it, else the first that it names."""
+        return "tcp" if "tcp" in self.transports else self.transports[0]
+
 
 @dataclass(frozen=True)
 class Probe:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.agent.net.traffic import weighted_median
 from wulf.core.records import Record
-from wulf.measure.engine.collect import Replicate, records_of, samples_of
+from wulf.measure.engine.collect import Replicate, records_of, replicates_of, samples_of
 from wulf.measure.engine.plan import Cell, Pair, Plan
 from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
@@ -285,12 +285,10 @@ def traffic_records(
 
     Nothing was decided while it was polled, so that each interval allows for one look, at as many polls as told of it.
     """
-    of_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
-    for one in replicates:
-        of_cell[one["cell"]].append(one)
-    found = []
+    of_cell, found = replicates_of(plan.cells, replicates), []
     for cell in plan.cells:
-        own, limited = of_cell[cell.id], limits_of(cell, of_cell[cell.id], fingerprint)
+        own = of_cell[cell.id]
+        limited = limits_of(cell, own, fingerprint)
         for metric in cell.metrics:
             looks = (max(1, len(samples_of(metric.name, own))),)
             found += records_of(

@@ -176,6 +176,11 @@ def _shown(chosen: Mapping[str, Param]) -> dict[str, Param]:
     return {**chosen, "threads": "all" if chosen["threads"] == 0 else "one"}
 
 
+def display_unit(record: Record) -> str:
+    """The unit that people read it in: what a node does alone is counted in bytes, not in bits."""
+    return "byte/s" if record.unit == "B/s" and record.probe == NODE else record.unit
+
+
 def rows_of(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
     """Node → name of the row → record. Of a figure between two nodes, the node that measured it."""
     found: dict[str, dict[str, Record]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wulf.core.names import capitalised
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.model.foresight.forecast import PARTS, Forecast
 from wulf.model.foresight.prediction import MET, Prediction, Scaling
@@ -127,7 +128,7 @@ def _verdicts(found: Prediction) -> Section:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capitalised(text)}."
 
 
 def _worth(one: NetworkCandidate, currency: str) -> list[str]:

@@ -179,8 +179,13 @@ class Sweep:
         return f"{subject}, {self.transport.upper()}" if self.transport else subject
 
 
-def record_curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
-    """Records over a size, smallest first, as a line with their intervals; those without a usable value are gaps."""
+def record_curve(
+    name: str, points: Mapping[int, Record] | Mapping[float, Record], mark: str, *, dotted: bool = False
+) -> Curve:
+    """Records over a size, smallest first, as a line with their intervals; those without a usable value are gaps.
+
+    A dotted one shows each point.
+    """
     seen = [(size, one, one.value) for size, one in sorted(points.items()) if usable(one) and one.value]
     return Curve(
         name,
@@ -188,6 +193,7 @@ def record_curve(name: str, points: Mapping[int, Record], mark: str) -> Curve:
         [value for _, _, value in seen],
         [value if one.low is None else one.low for _, one, value in seen],
         [value if one.high is None else one.high for _, one, value in seen],
+        points=dotted,
         mark=mark,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wulf.core.names import uncapitalised
 from wulf.core.units import show, show_in
 from wulf.model.cost import (
     GIGA,
@@ -67,8 +68,7 @@ def headline(bill: Bill) -> str:
     """`14.53 GFLOPS: $171/GFLOPS, 16.14 MFLOPS/W, 52 % of peak, would have been no. 8 in June 1993`."""
     found = [text for name, text, _, _ in figures(bill) if name in ("price", "power")]
     found += [f"{percent(share.value)} of {name}" for name, share in bill.machine.shares.items()]
-    place = sentence(bill.history.standings[0]).partition(" (published")[0]
-    found.append(f"{place[:1].lower()}{place[1:]}")
+    found.append(uncapitalised(sentence(bill.history.standings[0])))
     rate = f"{gflops(bill.machine.rate.figure.value)} GFLOPS"
     return f"{rate}: {', '.join(found)}"
 
@@ -152,8 +152,9 @@ def _gain(bill: Bill, worth: GainWorth) -> Section:
 
 def _history(bill: Bill, *, whole: bool) -> Section:
     found = bill.history
-    lines = [f"{sentence(found.standings[0])}."]
-    if found.led is not None and found.led is not found.standings[0]:
+    first = found.standings[0]
+    lines = [f"{sentence(first)}{f' (published: {first.published})' if first.published else ''}."]
+    if found.led is not None and found.led is not first:
         lines.append(f"It would have led the lists until {found.led.list.title}.")
     if found.on is not None:
         lines.append(f"The last list that it would have been on: {_with_last(found.on.list)}.")
@@ -183,7 +184,7 @@ def _with_last(one: List) -> str:
 
 
 def sentence(one: Standing) -> str:
-    """`Would have been no. 24 in June 1993 (published: …)`, or between which places, or that it is off the list."""
+    """`Would have been no. 24 in June 1993`, or between which places, or that it is off the list."""
     doubt = "" if one.sure else "; the interval reaches over that line"
     if one.where == "off":
         return f"Would not have been on the list of {one.list.title}{doubt}"
@@ -191,7 +192,7 @@ def sentence(one: Standing) -> str:
         return f"Would have been no. 1 in {one.list.title}, ahead of {one.list.first_name}{doubt}"
     assert one.place is not None  # noqa: S101 - on the list
     if one.published:
-        return f"Would have been no. {one.best} in {one.list.title} (published: {one.published})"
+        return f"Would have been no. {one.best} in {one.list.title}"
     sure = f"no. {one.best} to {one.worst}" if one.sure else "on the list"
     return f"Would have been about no. {about(one.place)} in {one.list.title}; certainly {sure}{doubt}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from wulf.core.units import show, show_interval
 from wulf.measure.mpi.graph import DEPENDENCE, GRAPH, NEEDED, efficiencies
 from wulf.model.farm.costs import Metg, metg
 from wulf.report.kit.figures import usable
-from wulf.report.kit.view import Columns, Curve, Plot, Section
+from wulf.report.kit.matrices import record_curve
+from wulf.report.kit.view import Columns, Plot, Section
 from wulf.store.run import Run
 
 MARKS = "·+x~*"
@@ -64,11 +65,9 @@ def _plot(run: Run) -> Plot:
     for record in run.records:
         if record.phase == GRAPH and record.metric == "efficiency" and usable(record) and record.low and record.high:
             curves.setdefault(str(record.params[DEPENDENCE]), {})[float(record.params["task_seconds"] or 0.0)] = record
-    drawn = [_curve(name, curves[name], mark) for name, mark in zip(NEEDED, MARKS, strict=True) if name in curves]
+    drawn = [
+        record_curve(name, curves[name], mark, dotted=True)
+        for name, mark in zip(NEEDED, MARKS, strict=True)
+        if name in curves
+    ]
     return Plot("graph-efficiency", drawn, "a task's time", "efficiency", "s", "1")
-
-
-def _curve(name: str, points: Mapping[float, Record], mark: str) -> Curve:
-    spins = sorted(points)
-    values, lows, highs = ([getattr(points[spin], end) for spin in spins] for end in ("value", "low", "high"))
-    return Curve(name, spins, values, lows, highs, points=True, mark=mark)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from wulf.core.names import plural, subject_text
+from wulf.core.names import plural, subject_text, uncapitalised
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.net.layers import METRIC, PHASE, layers_of
@@ -189,7 +189,7 @@ class Layers(Part):
         most = steps[max(steps)] if steps and max(steps) > 0 else None
         step = f"; {most.name} adds most, {added_words(most)}" if most else ""
         first = found.text.partition(". ")[0].rstrip(".")
-        return f"{subject_text(found.subject)}: {first[:1].lower()}{first[1:]}{step}."
+        return f"{subject_text(found.subject)}: {uncapitalised(first)}{step}."
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of the layers, where there is a table of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from wulf.core.findings import Severity
@@ -30,8 +30,8 @@ from wulf.measure.net.traffic import (
 from wulf.report.kit.figures import interval_text, verdict_text
 from wulf.report.kit.matrices import Matrix, run_nodes
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Cell, Columns, Item, Note, Row, Section, SideBySide
-from wulf.report.net.pairs import MAX_MATRIX_NODES, pair_map
+from wulf.report.kit.view import Cell, Columns, Item, Note, Row, Section
+from wulf.report.net.pairs import pair_maps
 from wulf.store.run import Run
 
 MOST_ROWS = 20
@@ -114,9 +114,8 @@ def _maps(run: Run) -> list[Section]:
     matrices = traffic_matrices(run)
     if not matrices:
         return []
-    large = any(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices)
-    maps = SideBySide([pair_map(matrix, "no traffic") for matrix in matrices], "large" if large else "")
-    return [Section("Traffic of every pair", key="traffic", link="Traffic", body=[Note(READING, reading=True), maps])]
+    body = [Note(READING, reading=True), pair_maps(matrices, "no traffic")]
+    return [Section("Traffic of every pair", key="traffic", link="Traffic", body=body)]
 
 
 def _by_metric(records: Iterable[Record]) -> dict[tuple[str, ...], dict[str, Record]]:
@@ -127,12 +126,16 @@ def _by_metric(records: Iterable[Record]) -> dict[tuple[str, ...], dict[str, Rec
     return found
 
 
-def _figure(own: Mapping[str, Record], metric: str) -> Cell:
-    record = own.get(metric)
+def _figure(record: Record | None) -> Cell:
     if record is None or record.value is None:
-        return Cell("–", "dim", title=(record.reason or "") if record else "")
+        return _absent(record)
     shown = f"{record.value:.1%}" if record.unit == "1" else show(record.value, record.unit)
     return Cell(shown, title=f"{interval_text(record)}, {verdict_text(record)}")
+
+
+def _absent(record: Record | None) -> Cell:
+    """A dash, and behind it the reason, where there is a record to say one."""
+    return Cell("–", "dim", title=(record.reason or "") if record else "")
 
 
 def _pairs(run: Run) -> list[Section]:
@@ -140,7 +143,8 @@ def _pairs(run: Run) -> list[Section]:
     ordered = sorted(pairs.items(), key=lambda item: -(item[1][SENT].value or 0.0) if SENT in item[1] else 0.0)
     metrics = (SENT, LEAST, RTT, AGAIN, RATE, RECEIVER, BUFFER, CONGESTION)
     rows: list[Row] = [
-        (f"{pair[0]} → {pair[-1]}", *(_figure(own, metric) for metric in metrics)) for pair, own in ordered[:MOST_ROWS]
+        (f"{pair[0]} → {pair[-1]}", *(_figure(own.get(metric)) for metric in metrics))
+        for pair, own in ordered[:MOST_ROWS]
     ]
     heads = ["pair", "sent", "least rtt", "rtt", "again", "delivered at", "receiver", "buffer", "network"]
     small = ["Receiver, buffer, network: shares of the time with data to send that each held it up (tcp_info)."]
@@ -188,5 +192,5 @@ def _hosts(run: Run) -> list[Section]:
 
 def _share(record: Record | None) -> Cell:
     if record is None or record.value is None:
-        return Cell("–", "dim", title=(record.reason or "") if record else "")
+        return _absent(record)
     return Cell(f"{record.value:.2%}", title=interval_text(record))

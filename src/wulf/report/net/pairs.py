@@ -53,9 +53,7 @@ class Pairs(Part):
             return []
         ended = state(run)
         why_absent = f"not measured: the run is {ended.name}" if ended.warning else "not measured"
-        large = any(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices)
-        maps = SideBySide([pair_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
-        body = [Note(READING, reading=True), maps, *_legend(matrices)]
+        body = [Note(READING, reading=True), pair_maps(matrices, why_absent), *_legend(matrices)]
         return [Section("Every pair", key="pairs", link="Pairs", body=body)]
 
 
@@ -65,7 +63,13 @@ def _over_pairs(matrix: Matrix) -> str:
     return f"{show(statistics.median(values), matrix.unit)} ({show_interval(min(values), max(values), matrix.unit)})"
 
 
-def pair_map(matrix: Matrix, why_absent: str) -> Section:
+def pair_maps(matrices: Sequence[Matrix], why_absent: str) -> SideBySide:
+    """The maps of several metrics, side by side where there is room."""
+    large = any(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices)
+    return SideBySide([_pair_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
+
+
+def _pair_map(matrix: Matrix, why_absent: str) -> Section:
     """A map of one metric over all pairs, and its table; of many nodes, the worst pairs."""
     unit = matrix.scale[1] if matrix.values and len(matrix.nodes) <= MAX_MATRIX_NODES else ""
     heading = f"{matrix.title}{f' ({unit})' if unit else ''}{', from row to column' if matrix.directed else ''}"

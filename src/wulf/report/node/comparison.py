@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from wulf.core.names import fold, plural
+from wulf.core.names import fold, plural, uncapitalised
 from wulf.measure.node.machines import Machine, machine
 from wulf.measure.node.rows import rows_of, table
 from wulf.report.kit.view import Columns, Drawing, Element, Fold, Note, Section, SideBySide, View
@@ -30,7 +30,7 @@ TITLES = {"time": "Time", "cycles": "Clock × time", "cost": "Price × time"}
 
 def titles() -> dict[str, str]:
     """Row name → what people call it: `add, integer, 32 bit`."""
-    return {row.name: f"{row.title}, {row.block[0].lower()}{row.block[1:]}" for row in table().rows}
+    return {row.name: f"{row.title}, {uncapitalised(row.block)}" for row in table().rows}
 
 
 def machines_of_run(run: Run) -> list[Machine]:

@@ -14,8 +14,7 @@ from dataclasses import replace
 from wulf.core.names import natural, shortened
 from wulf.core.records import Record
 from wulf.core.units import show_in
-from wulf.measure.engine.probes import NODE
-from wulf.measure.node.rows import Row
+from wulf.measure.node.rows import Row, display_unit
 from wulf.report.kit.figures import MARKS, cell_name, record_lines, usable
 from wulf.report.kit.view import Cell, Columns
 from wulf.report.kit.view import Row as TableRow
@@ -41,9 +40,9 @@ Marks = Mapping[tuple[str, str], Marked]
 
 
 def readable(record: Record) -> Record:
-    """The record in the unit that people read here: what a node does alone is counted in bytes, not in bits."""
-    bits = record.unit == "B/s" and record.probe == NODE
-    return record.model_copy(update={"unit": "byte/s"}) if bits else record
+    """The record in the unit that people read here."""
+    unit = display_unit(record)
+    return record if unit == record.unit else record.model_copy(update={"unit": unit})
 
 
 def shade(marked: Marked) -> str:
@@ -141,7 +140,10 @@ def _interval(record: Record, divisor: float) -> str:
 
 
 def ends(rows: Rows, catalogue: Sequence[Row], marks: Marks) -> dict[str, Columns]:
-    """The title of a block → the median of each row over the nodes, its ends, who has them, and how many deviate."""
+    """The title of a block → the median of each row over the nodes, its ends, who has them, and how many deviate.
+
+    The rows' nodes are in natural order.
+    """
     found: dict[str, list[TableRow]] = {}
     odd = Counter(name for _, name in marks)
     for row in catalogue:
@@ -151,7 +153,7 @@ def ends(rows: Rows, catalogue: Sequence[Row], marks: Marks) -> dict[str, Column
         values = {node: one.value for node, one in records.items() if one.value is not None and usable(one)}
         divisor, unit = scale_of(replace(row, unit=next(iter(records.values())).unit), [*values.values()])
         middle = show_in(statistics.median(values.values()) if values else None, divisor)
-        in_order = sorted(values, key=lambda node: (values[node], natural(node)))
+        in_order = sorted(values, key=values.__getitem__)  # of equal ones as they come: in natural order
         least, most = (_end(in_order[i], values, divisor, row, marks) if values else ("–", "") for i in (0, -1))
         found.setdefault(row.block, []).append((
             row.title, Cell(unit, "dim"), Cell(middle, "strong"), *least, *most, f"{len(values):,}",

@@ -5,7 +5,7 @@ The rules: T. Hoefler, R. Belli, "Scientific Benchmarking of Parallel Computing 
 
 from __future__ import annotations
 
-from wulf.core.names import plural
+from wulf.core.names import plural, uncapitalised
 from wulf.core.records import Record
 from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
@@ -63,7 +63,7 @@ def _of_nodes(records: list[Record]) -> bool:
 def _order(run: Run) -> str:
     order, seed = run.plan.get("order"), run.plan.get("seed", run.meta.get("seed"))
     if isinstance(order, str) and order:
-        text = f"Interleaved: {order[0].lower()}{order[1:]}"
+        text = f"Interleaved: {uncapitalised(order)}"
     elif run.plan:
         text = "Interleaved, in random order, so that drift of the machine falls on all cells alike"
     else:

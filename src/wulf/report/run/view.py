@@ -58,7 +58,7 @@ MAX_EVIDENCE = 12
 MAX_VALUES = 12
 """Of one fact."""
 
-SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
+SEVERITIES = {Severity.BAD: "Problem", Severity.WARN: "Look at", Severity.INFO: "Note"}
 
 
 def report_view(run: Run, *, page: bool = True) -> View:
@@ -151,7 +151,7 @@ def _as_fast_as_it_should_be(run: Run) -> list[Section]:
     rows: list[Row] = []
     for finding in found:
         least, about = finding.evidence[0], finding.about
-        sign = f"{SEVERITIES[Severity.WARN][1]} " if about["slow"] else ""
+        sign = f"{Severity.WARN.sign} " if about["slow"] else ""
         many = int(about["of"]) > 1
         where = f"least: {_figure(least.value, least.unit)} at {subject_text(least.subject)}" if many else ""
         rows.append((
@@ -175,7 +175,7 @@ def _findings(run: Run) -> Section:
 
 
 def _finding(finding: Finding) -> Callout:
-    word, sign = SEVERITIES[finding.severity]
+    word, sign = SEVERITIES[finding.severity], finding.severity.sign
     shown = _evidence(finding)
     more = len(shown.rows) - MAX_EVIDENCE
     body: list[Element | str] = [Columns(shown.heads, shown.rows[:MAX_EVIDENCE], shown.words)] if shown.rows else []

@@ -89,8 +89,9 @@ class HplStudy(AppStudy):
         say = self.given.watch.say
         program = asked.program if asked.source is None else build_hpl(apps, asked.source, asked.spec, say)
         complete = [completed(each, asked, connected, apps) for each in asked.configurations]
-        self._announce(complete, layout(apps.nodes, asked.spec))
-        self.beside.notes += threads_notes(complete, layout(apps.nodes, asked.spec), connected.fingerprint)
+        places = layout(apps.nodes, asked.spec)
+        self._announce(complete, places)
+        self.beside.notes += threads_notes(complete, places, connected.fingerprint)
         return asked.requests(complete, program)
 
     def _announce(self, complete: Sequence[Mapping[str, Param]], places: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from wulf.measure.comparing import RunComparison
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import APP, MPI, NODE
 from wulf.measure.engine.starts import clock_steps
-from wulf.store.run import Run, read_run
+from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.engine.baseline import Baseline, background_findings, idle_seconds
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.measured import Measurements, measure_all
@@ -95,16 +95,16 @@ def measure(study: Study) -> RunOutcome:
     writer.write_findings(findings)
     code = exit_code_of(found.records, findings, state)
     writer.finish(state, exit_code=code, time=spent.told())
-    return _reported(study, RunOutcome(read_run(writer.path), code))
+    return reported(writer, RunOutcome(read_run(writer.path), code), page=study.page)
 
 
-def _reported(study: Study, outcome: RunOutcome) -> RunOutcome:
+def reported(writer: RunWriter, outcome: RunOutcome, *, page: bool = True) -> RunOutcome:
     """The outcome with its headline, which `wulf runs` lists, and its page."""
     from wulf.report.run.html import write_report  # slow to import, and not before something was measured
     from wulf.report.run.view import run_headline
 
-    study.given.writer.note(headline=run_headline(outcome.run))
-    if study.page:
+    writer.note(headline=run_headline(outcome.run))
+    if page:
         write_report(outcome.run)
     return outcome
 

@@ -23,7 +23,7 @@ from wulf.measure.engine.probes import NET
 from wulf.measure.net.traffic import Polls, owners_of, traffic_records
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
 from wulf.workflow.engine.connect import facts_of
-from wulf.workflow.engine.measuring import RunOutcome
+from wulf.workflow.engine.measuring import RunOutcome, reported
 
 POLLS = 6
 """As few as an interval needs."""
@@ -184,9 +184,6 @@ def _plan(cells: Iterable[Cell], seed: int, polls: int) -> Plan:
 
 def _finished(found: Followed, writer: RunWriter, seed: int, state: str) -> RunOutcome:
     """The run with its records, what they come to, and its page."""
-    from wulf.report.run.html import write_report  # slow to import, and not before something was seen
-    from wulf.report.run.view import run_headline
-
     polls = found.polls
     plan = _plan(polls.cells, seed, 1 + max((one["block"] for one in polls.replicates), default=0))
     records = traffic_records(plan, polls.replicates, writer.id, utc_now(), found.fingerprint)
@@ -201,10 +198,7 @@ def _finished(found: Followed, writer: RunWriter, seed: int, state: str) -> RunO
     writer.write_findings(findings)
     code = exit_code_of(findings, state)
     writer.finish(state, exit_code=code)
-    outcome = RunOutcome(read_run(writer.path), code)
-    writer.note(headline=run_headline(outcome.run))
-    write_report(outcome.run)
-    return outcome
+    return reported(writer, RunOutcome(read_run(writer.path), code))
 
 
 def exit_code_of(findings: Iterable[Finding], state: str) -> int:

@@ -24,8 +24,6 @@ from wulf.findings.audit import audit_findings, drift_findings
 from wulf.findings.facts.hardware import hardware_findings
 from wulf.findings.node.deviating import classes_of
 from wulf.findings.run import find
-from wulf.report.run.html import write_report
-from wulf.report.run.view import run_headline
 from wulf.report.tune.audit import AUDIT
 from wulf.store.reading import StoreError
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
@@ -34,7 +32,7 @@ from wulf.tune.audit.drift import changes, unlike
 from wulf.tune.catalogue import catalogue
 from wulf.tune.readings import Readings, wanted
 from wulf.tune.setting import Aim, Setting
-from wulf.workflow.engine.measuring import RunOutcome
+from wulf.workflow.engine.measuring import RunOutcome, reported
 
 PATIENCE = 60.0
 """Seconds for all nodes together to read facts or settings; one that hangs must not hold the others up for ever."""
@@ -186,9 +184,7 @@ def audit(
     writer.finish("complete", exit_code=code)
     outcome = RunOutcome(read_run(writer.path), code)
     outcome.run.derived[AUDIT] = found
-    writer.note(headline=run_headline(outcome.run))
-    write_report(outcome.run)
-    return outcome
+    return reported(writer, outcome)
 
 
 def _drift(found: Audited, before: Readings | None, settings: Mapping[str, Setting]) -> list[Finding]:
