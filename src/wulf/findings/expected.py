@@ -273,7 +273,9 @@ def solving(measured: Measured) -> Iterator[Reached]:
         shares = (of_it.get(f"share.{kind}") for kind in KINDS)
         known = next((one for one in shares if one is not None and one.value), None)
         if known is not None:
-            source = f"the nodes' peak by {known.metric.removeprefix('share.')} clock: {known.info['how']}"
+            kind = known.metric.removeprefix("share.")
+            peak = "measured peak" if kind == "measured" else f"peak by {kind} clock"
+            source = f"the nodes' {peak}: {known.info['how']}"
             yield Reached(rate.subject, rate, rate.value, float(known.info["peak"]), source)
 
 

@@ -144,6 +144,21 @@ def test_hpl_beside_the_peak_that_the_top500_prints() -> None:
     assert told([rate, base], {}) == {"HPL's rate": (0.6, 0)}
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("base", "the nodes' peak by base clock: 64 cores"), ("measured", "the nodes' measured peak: 64 cores")],
+)
+def test_what_was_measured_is_no_clock(kind: str, words: str) -> None:
+    rate, share = (
+        record("n1", metric, value, unit=unit, probe="app", params={"pattern": "hpl"}, phase="app", info=info)
+        for metric, value, unit, info in (
+            ("rate", 1.5e12, "flop/s", {}), (f"share.{kind}", 0.6, "1", {"peak": 2.5e12, "how": "64 cores"})
+        )
+    )  # fmt: skip
+    (finding,) = expected_findings([rate, share], {})
+    assert finding.text.endswith(f"{words}.")
+
+
 def test_a_report_says_it_after_what_stands_out_and_marks_what_is_below() -> None:
     records = [stream("n1>n2", 100e6), stream("n2>n1", 30e6)]
     fingerprint = {node: facts(GIGABIT) for node in ("n1", "n2")}
