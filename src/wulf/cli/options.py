@@ -21,6 +21,7 @@ from wulf.cli.defaults import added_words
 from wulf.cli.showing import echo
 from wulf.cli.slurm import array_option, before_program, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
+from wulf.core.durations import parse_long_duration
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,21 +108,15 @@ class Seconds(click.ParamType[float]):
     """`60s`, `5m`, `1h`, `7d` or a plain number of seconds, above 0."""
 
     name = "duration"
-    _FACTORS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # noqa: RUF012 - constant
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """To seconds."""
         if isinstance(value, float):
             return value
-        text = str(value).strip()
-        factor = self._FACTORS.get(text[-1:], 0.0)
         try:
-            seconds = float(text[:-1]) * factor if factor else float(text)
-        except ValueError:
-            self.fail(f"{value!r} is not a duration such as 60s, 5m, 1h or 7d", param, ctx)
-        if not 0 < seconds < float("inf"):
-            self.fail(f"{value!r} is not above 0", param, ctx)
-        return seconds
+            return parse_long_duration(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 RESUMED = "wulf.resumed"

@@ -1,4 +1,4 @@
-"""Short times as people write them: `50us`, `1.5ms`, `0.01s`."""
+"""Times as people write them: short ones as `50us`, `1.5ms`, `0.01s`, long ones as `60s`, `5m`, `1h`, `7d`."""
 
 from __future__ import annotations
 
@@ -27,3 +27,19 @@ def parse_duration(text: str, most: float = inf) -> float:
     if seconds > most:
         raise ValueError(f"The most is {show(most, 's')}.")
     return round(seconds, 12)
+
+
+_LONG = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def parse_long_duration(text: str) -> float:
+    """Seconds of `60s`, `5m`, `1h`, `7d` or a plain number of them; ValueError says what is wrong."""
+    words = text.strip()
+    factor = _LONG.get(words[-1:])
+    try:
+        seconds = float(words) if factor is None else float(words[:-1]) * factor
+    except ValueError:
+        raise ValueError(f"{text!r} is not a duration such as 60s, 5m, 1h or 7d") from None
+    if not 0 < seconds < inf:
+        raise ValueError(f"{text!r} is not above 0")
+    return seconds

@@ -1,0 +1,550 @@
+"""The sentry's state: one SQLite file that survives kill -9 and power loss, and that others may read meanwhile.
+
+Write-ahead log, `synchronous=FULL`: what was committed is on disk. What belongs together (a run's figures, what the
+detectors make of them, incidents, whom to tell) is one transaction, so that a run is taken in whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wulf.core.errors import UsageError
+from wulf.core.findings import Severity
+from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
+
+VERSION = 1
+"""Of the schema: `PRAGMA user_version`."""
+
+PATIENCE = 30.0
+"""Seconds that a writer waits for another one."""
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A node of the plan.
+
+    Attributes
+    ----------
+    hardware
+        Its class.
+    since
+        In the plan since.
+    chance
+        That it has changed since it was last measured, as of `as_of`.
+    faults
+        Changes for the worse that it has had.
+    """
+
+    name: str
+    hardware: str
+    since: float
+    chance: float
+    faults: float
+    as_of: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measuring of some nodes.
+
+    Attributes
+    ----------
+    measure
+        The plan's name for it.
+    why
+        Why these nodes: `due`, `sign`, `confirm`, `likeliest`, `asked`.
+    state
+        `running`, `done`, `failed`, `preempted` (its nodes were wanted for a job), or `lost` (the sentry ended).
+    holder
+        Who measures: boot, pid, and when that was started.
+    seconds
+        Node-seconds that it took.
+    run
+        Its directory; empty where it made none.
+    reason
+        Why it did not succeed.
+    """
+
+    id: int
+    measure: str
+    nodes: tuple[str, ...]
+    why: str
+    state: str
+    holder: Mapping[str, str]
+    began: float
+    ended: float | None
+    seconds: float | None
+    run: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a node, in its metric's unit."""
+
+    node: str
+    metric: str
+    at: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """A metric's unit, and which way is better: `lower`, `higher`, or '' where nobody says."""
+
+    name: str
+    unit: str
+    better: str
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A passive sign that a node may have changed; `odds`: how many times likelier it is after a change."""
+
+    node: str
+    at: float
+    name: str
+    odds: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a channel is still to be told.
+
+    Attributes
+    ----------
+    number
+        Of the event: a channel that may be told twice, since wulf was killed between telling and noting it, knows it by
+        that.
+    attempts
+        How often it could not be told.
+    """
+
+    number: int
+    event: Event
+    incident: Incident
+    channel: str
+    attempts: int
+
+
+class SentryState:
+    """The file, opened.
+
+    Parameters
+    ----------
+    path
+        Made where there is none, unless only read.
+    read_only
+        For reports and metrics: never waits for the sentry, and never makes it wait.
+
+    Raises
+    ------
+    UsageError
+        There is none to read, it is no state of the sentry's, or of a newer wulf's.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        if read_only and not path.is_file():
+            raise UsageError(f"{path}: there is no state of a sentry", "`wulf sentry run PLAN` makes one")
+        try:
+            self._db = _connected(path, read_only)
+            _adopted(self._db, path, read_only)
+        except sqlite3.DatabaseError as error:
+            raise UsageError(
+                f"{path}: no state of a sentry can be read: {error}", "name another file, or restore this one"
+            ) from error
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._db.close()
+
+    def __enter__(self) -> SentryState:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written in the block, or nothing of it; blocks within one another are one."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read in the block is of one moment."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    # nodes
+
+    def watch(self, hardware: Mapping[str, str], at: float, chance: float) -> None:
+        """The plan's nodes are these, with their classes; those that are no longer in it are kept, as gone.
+
+        Parameters
+        ----------
+        chance
+            Of one that is new, that it is not as it should be.
+        """
+        with self.transaction():
+            self._db.executemany(
+                "INSERT INTO node VALUES (?, ?, ?, NULL, ?, 0, ?) "
+                "ON CONFLICT (name) DO UPDATE SET class = excluded.class, gone = NULL",
+                [(name, own, at, chance, at) for name, own in hardware.items()],
+            )
+            known = {name for (name,) in self._db.execute("SELECT name FROM node WHERE gone IS NULL")}
+            self._db.executemany(
+                "UPDATE node SET gone = ? WHERE name = ?", [(at, name) for name in known - hardware.keys()]
+            )
+
+    def nodes(self) -> list[Watched]:
+        """The plan's nodes, by name."""
+        rows = self._db.execute(
+            "SELECT name, class, since, chance, faults, as_of FROM node WHERE gone IS NULL ORDER BY name"
+        )
+        return [Watched(*row) for row in rows]
+
+    def believe(self, nodes: Iterable[Watched]) -> None:
+        """Write down chances and faults."""
+        with self.transaction():
+            self._db.executemany(
+                "UPDATE node SET chance = ?, faults = ?, as_of = ? WHERE name = ?",
+                [(one.chance, one.faults, one.as_of, one.name) for one in nodes],
+            )
+
+    # measurements
+
+    def claim(self, measure: str, nodes: Sequence[str], why: str, at: float, holder: Mapping[str, str]) -> int | None:
+        """Begin to measure some nodes: the measurement's number; None where one of them is being measured."""
+        try:
+            with self.transaction():
+                cursor = self._db.execute(
+                    "INSERT INTO measurement (measure, nodes, why, state, holder, began) "
+                    "VALUES (?, ?, ?, 'running', ?, ?)",
+                    (measure, json.dumps(list(nodes)), why, json.dumps(dict(holder)), at),
+                )
+                number = int(cursor.lastrowid or 0)
+                self._db.executemany("INSERT INTO claim VALUES (?, ?)", [(node, number) for node in nodes])
+        except sqlite3.IntegrityError:
+            return None
+        return number
+
+    def finish(
+        self, number: int, state: str, at: float, seconds: float, *, run: str = "", reason: str = "",
+        measured: Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        """A measurement has ended; `measured`: the nodes that it has figures of."""
+        with self.transaction():
+            self._db.execute(
+                "UPDATE measurement SET state = ?, ended = ?, seconds = ?, run = ?, reason = ? WHERE id = ?",
+                (state, at, seconds, run, reason, number),
+            )
+            self._db.execute("DELETE FROM claim WHERE measurement = ?", (number,))
+            (measure,) = self._db.execute("SELECT measure FROM measurement WHERE id = ?", (number,)).fetchone()
+            self._db.executemany(
+                "INSERT INTO measured VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
+                [(node, measure, at) for node in measured],
+            )
+
+    def running(self) -> list[Measurement]:
+        """The measurements that have begun and not ended."""
+        return self._measurements("state = 'running'", ())
+
+    def measurements(self, since: float) -> list[Measurement]:
+        """Those that began since then, the newest first."""
+        return self._measurements("began >= ?", (since,))
+
+    def _measurements(self, where: str, values: tuple[Any, ...]) -> list[Measurement]:
+        rows = self._db.execute(  # `where` is one of the two above
+            "SELECT id, measure, nodes, why, state, holder, began, ended, seconds, run, reason FROM measurement "  # noqa: S608
+            f"WHERE {where} ORDER BY began DESC, id DESC",
+            values,
+        )
+        return [
+            Measurement(number, measure, tuple(json.loads(nodes)), why, state, json.loads(holder), *rest)
+            for number, measure, nodes, why, state, holder, *rest in rows
+        ]
+
+    def spent(self, since: float, until: float) -> float:
+        """Node-seconds that measurements took which ended within that time."""
+        row = self._db.execute(
+            "SELECT TOTAL(seconds) FROM measurement WHERE ended > ? AND ended <= ?", (since, until)
+        ).fetchone()
+        return float(row[0])
+
+    def usual_seconds(self, measure: str, newest: int = 100) -> float | None:
+        """Node-seconds for each node that the newest successful measurements took, in the mean; None: there is none."""
+        rows = self._db.execute(
+            "SELECT seconds, nodes FROM measurement WHERE measure = ? AND state = 'done' ORDER BY id DESC LIMIT ?",
+            (measure, newest),
+        ).fetchall()
+        return sum(seconds / len(json.loads(nodes)) for seconds, nodes in rows) / len(rows) if rows else None
+
+    def last_measured(self) -> dict[tuple[str, str], float]:
+        """(Node, measure) → when it last was."""
+        return {(node, measure): at for node, measure, at in self._db.execute("SELECT * FROM measured")}
+
+    # figures
+
+    def metric(self, info: MetricInfo) -> int:
+        """A metric's number, which it gets when it is first seen."""
+        with self.transaction():
+            self._db.execute(
+                "INSERT INTO metric (name, unit, better) VALUES (?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, better = excluded.better",
+                (info.name, info.unit, info.better),
+            )
+        return int(self._db.execute("SELECT id FROM metric WHERE name = ?", (info.name,)).fetchone()[0])
+
+    def metrics(self) -> dict[str, MetricInfo]:
+        """Name → what is known of it."""
+        rows = self._db.execute("SELECT name, unit, better FROM metric ORDER BY name")
+        return {name: MetricInfo(name, unit, better) for name, unit, better in rows}
+
+    def add(self, measurement: int, figures: Iterable[Figure]) -> None:
+        """Figures of a measurement, whose metrics are known."""
+        numbers = self._metric_numbers()
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO figure VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(numbers[one.metric], one.node, one.at, one.value, one.low, one.high, measurement) for one in figures],
+            )
+
+    def figures(self, metric: str, since: float, nodes: Iterable[str] | None = None) -> list[Figure]:
+        """One metric's figures since then, by node and time."""
+        wanted = None if nodes is None else set(nodes)
+        rows = self._db.execute(
+            "SELECT node, at, value, low, high FROM figure JOIN metric ON metric.id = figure.metric "
+            "WHERE name = ? AND at >= ? ORDER BY node, at",
+            (metric, since),
+        )
+        return [
+            Figure(node, metric, at, value, low, high)
+            for node, at, value, low, high in rows
+            if wanted is None or node in wanted
+        ]
+
+    def latest(self) -> list[Figure]:
+        """Every node's newest figure of every metric, of nodes that are in the plan."""
+        rows = self._db.execute(
+            "SELECT figure.node, metric.name, MAX(at), value, low, high FROM figure "
+            "JOIN metric ON metric.id = figure.metric JOIN node ON node.name = figure.node AND node.gone IS NULL "
+            "GROUP BY figure.metric, figure.node ORDER BY metric.name, figure.node"
+        )
+        return [Figure(*row) for row in rows]
+
+    def by_day(self, metric: str, since: float) -> list[tuple[str, int, float]]:
+        """Node, day (since 1970, UTC), and the mean of its figures of that day."""
+        rows = self._db.execute(
+            "SELECT node, CAST(at / 86400 AS INTEGER) AS day, AVG(value) FROM figure JOIN metric "
+            "ON metric.id = figure.metric WHERE name = ? AND at >= ? GROUP BY node, day",
+            (metric, since),
+        )
+        return [(node, int(day), float(value)) for node, day, value in rows]
+
+    def _metric_numbers(self) -> dict[str, int]:
+        return dict(self._db.execute("SELECT name, id FROM metric").fetchall())
+
+    # incidents
+
+    def newest_incident(self, kind: str, node: str, metric: str) -> Incident | None:
+        """The newest of a key, open or closed."""
+        found = self._incidents(
+            "kind = ? AND node = ? AND metric = ? ORDER BY opened DESC, id DESC LIMIT 1", (kind, node, metric)
+        )
+        return found[0] if found else None
+
+    def incidents(self, *, open_only: bool = False, since: float = 0.0) -> list[Incident]:
+        """Incidents that were open at some time since then, the oldest first."""
+        if open_only:
+            return self._incidents("state <> 'closed' ORDER BY opened, id", ())
+        return self._incidents("(closed IS NULL OR closed >= ?) ORDER BY opened, id", (since,))
+
+    def incident(self, number: int) -> Incident | None:
+        """The one of that number."""
+        found = self._incidents("id = ?", (number,))
+        return found[0] if found else None
+
+    def keep(self, one: Incident, what: What | None, at: float, channels: Sequence[str] = ()) -> Incident:
+        """Write an incident down, with what happened to it, and whom that is to be told: the incident, numbered."""
+        own = one.what
+        values = (
+            str(own.kind), own.node, own.metric, str(own.severity), str(one.state), own.since, own.until,
+            one.opened_at, one.seen_at, one.closed_at, json.dumps(one.openings), own.text, own.next_step, own.unit,
+            own.before, own.now, own.ratio, own.low, own.high, one.by, one.note, one.run,
+        )  # fmt: skip
+        with self.transaction():
+            marks = ", ".join("?" * len(values))
+            cursor = self._db.execute(
+                f"INSERT OR REPLACE INTO incident VALUES (?, {marks})",  # noqa: S608 - question marks
+                (one.id or None, *values),
+            )
+            number = one.id or int(cursor.lastrowid or 0)
+            if what is not None:
+                self._tell(number, at, what, one.note if what is What.ACKNOWLEDGED else own.text, channels)
+        return replace(one, id=number)
+
+    def _tell(self, incident: int, at: float, what: What, text: str, channels: Sequence[str]) -> None:
+        cursor = self._db.execute(
+            "INSERT INTO event (incident, at, what, text) VALUES (?, ?, ?, ?)", (incident, at, str(what), text)
+        )
+        if what not in QUIET:
+            self._db.executemany(
+                "INSERT INTO delivery (event, channel, next_at) VALUES (?, ?, ?)",
+                [(cursor.lastrowid, channel, at) for channel in channels],
+            )
+
+    def events(self, incident: int | None = None, since: float = 0.0) -> list[Event]:
+        """What happened, the oldest first: to one incident, or to all."""
+        rows = self._db.execute(
+            "SELECT incident, at, what, text FROM event WHERE at >= ? AND (? IS NULL OR incident = ?) ORDER BY id",
+            (since, incident, incident),
+        )
+        return [Event(number, at, What(what), text) for number, at, what, text in rows]
+
+    def _incidents(self, where: str, values: tuple[Any, ...]) -> list[Incident]:
+        rows = self._db.execute(f"SELECT * FROM incident WHERE {where}", values)  # noqa: S608 - of those above
+        return [_incident(row) for row in rows]
+
+    # whom to tell
+
+    def due(self, at: float, most: int = 100) -> list[Delivery]:
+        """What channels are to be told now, the oldest first."""
+        rows = self._db.execute(
+            "SELECT event.id, delivery.channel, delivery.attempts, incident, event.at, what, text FROM delivery "
+            "JOIN event ON event.id = delivery.event WHERE next_at <= ? ORDER BY event.id LIMIT ?",
+            (at, most),
+        ).fetchall()
+        found = []
+        for number, channel, attempts, incident, when, what, text in rows:
+            known = self.incident(incident)
+            assert known is not None  # noqa: S101 - it is referenced
+            found.append(Delivery(number, Event(incident, when, What(what), text), known, channel, attempts))
+        return found
+
+    def delivered(self, one: Delivery) -> None:
+        """A channel was told."""
+        self.write("DELETE FROM delivery WHERE event = ? AND channel = ?", [(one.number, one.channel)])
+
+    def undelivered(self, one: Delivery, next_at: float, error: str) -> None:
+        """A channel could not be told: when to try again, and why."""
+        self.write(
+            "UPDATE delivery SET attempts = attempts + 1, next_at = ?, error = ? WHERE event = ? AND channel = ?",
+            [(next_at, error, one.number, one.channel)],
+        )
+
+    def waiting(self) -> dict[str, int]:
+        """Channel → how many messages wait for it."""
+        return dict(self._db.execute("SELECT channel, COUNT(*) FROM delivery GROUP BY channel").fetchall())
+
+    # signs
+
+    def note_signs(self, signs: Iterable[Sign]) -> None:
+        """Write down passive signs."""
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO sign VALUES (?, ?, ?, ?, ?)",
+                [(one.node, one.at, one.name, one.odds, one.text) for one in signs],
+            )
+
+    def signs(self, since: float) -> list[Sign]:
+        """Those since then, the oldest first."""
+        rows = self._db.execute("SELECT node, at, name, odds, text FROM sign WHERE at >= ? ORDER BY at", (since,))
+        return [Sign(*row) for row in rows]
+
+    # what only the detectors read
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a query of another module of this room answers."""
+        return self._db.execute(query, tuple(values)).fetchall()
+
+    def write(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement of another module of this room for each row."""
+        with self.transaction():
+            self._db.executemany(statement, rows)
+
+    def forget(self, before: float) -> None:
+        """Remove figures, measurements and signs older than that; incidents stay."""
+        with self.transaction():
+            self._db.execute("DELETE FROM figure WHERE at < ?", (before,))
+            self._db.execute("DELETE FROM sign WHERE at < ?", (before,))
+            self._db.execute(
+                "DELETE FROM measurement WHERE ended < ? AND NOT EXISTS "
+                "(SELECT 1 FROM figure WHERE figure.measurement = measurement.id)",
+                (before,),
+            )
+
+
+def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
+    where = f"file:{_quoted(path)}?mode={'ro' if read_only else 'rwc'}"
+    db = sqlite3.connect(where, timeout=PATIENCE, isolation_level=None, uri=True)
+    try:
+        if not read_only:
+            path.chmod(0o644)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _quoted(path: Path) -> str:
+    return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _adopted(db: sqlite3.Connection, path: Path, read_only: bool) -> None:
+    """Make the tables where there are none, and refuse what is not ours."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:
+        return
+    with closing(db.execute("SELECT COUNT(*) FROM sqlite_master")) as counted:
+        (tables,) = counted.fetchone()
+    if version > VERSION:
+        db.close()
+        raise UsageError(f"{path} was written by a newer wulf (schema {version}, here {VERSION})", "use that one")
+    if tables or read_only:
+        db.close()
+        raise UsageError(f"{path} is no state of a sentry", "name another file with --state")
+    script = files("wulf.sentry").joinpath("schema.sql").read_text(encoding="utf-8")
+    db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
+
+
+def _incident(row: Sequence[Any]) -> Incident:
+    (number, kind, node, metric, severity, state, since, until, opened, seen, closed, openings, text, next_step, unit,
+     before, now, ratio, low, high, by, note, run) = row  # fmt: skip
+    what = Observation(
+        Kind(kind), node, metric, Severity(severity), since, until, text, next_step, unit, before, now, ratio, low, high
+    )
+    return Incident(number, what, State(state), opened, seen, tuple(json.loads(openings)), closed, by, note, run)
+
+
+def in_state(path: Path, read: Callable[[SentryState], Any]) -> Any:
+    """What a function reads of a state, all of one moment."""
+    with SentryState(path, read_only=True) as state, state.snapshot():
+        return read(state)
