@@ -12,10 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wulf.stats.samples import Floats
 
 DAY = 86400.0
+
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 STRENGTH = 0.5
 """Changes that the prior counts as: nodes differ widely in how often they break."""
@@ -28,6 +32,9 @@ SENSITIVITY = 0.9
 
 LEAST, MOST = 1e-6, 0.999
 """A chance stays within: what is certain could never be told otherwise."""
+
+AFTER_A_FAULT = 1e-3
+"""Chance that a node has changed once more, just after a change was told."""
 
 STANDS_OUT = 2.0
 """Evidence from which on a test raises the chance, and lowers it below."""
@@ -62,6 +69,21 @@ class Beliefs:
         """The chances now."""
         passed = np.maximum(now - self.as_of, 0.0)
         return _within(1.0 - (1.0 - self.chance) * np.exp(-self.rates(now) * passed))
+
+    def test(self, nodes: Ints, evidence: Floats, changed: Bools, now: float) -> None:
+        """Some nodes were tested.
+
+        Parameters
+        ----------
+        evidence
+            Of each, as a factor: `of_all`.
+        changed
+            Where a change for the worse is told by it: that one is known now, and the next one is looked for.
+        """
+        after = weighed(self.at(now)[nodes], told_by(evidence))
+        self.chance[nodes] = np.where(changed, AFTER_A_FAULT, after)
+        self.faults[nodes] += changed
+        self.as_of[nodes] = now
 
 
 def _within(chance: Floats) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.sentry.belief import DAY, Beliefs, told_by, weighed
+from wulf.sentry.belief import DAY, Beliefs, weighed
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Sign, Watched
 from wulf.stats.samples import Floats
@@ -171,23 +171,30 @@ def _parted(places: Ints, at_once: int) -> Iterator[Ints]:
             yield part
 
 
-def after(node: Watched, evidence: float, now: float, *, changed: bool = False, rate: float) -> Watched:
-    """What is believed of a node after it was tested.
+def after(
+    nodes: Sequence[Watched], evidence: Mapping[str, float], changed: Collection[str], now: float
+) -> list[Watched]:
+    """What is believed of the nodes of a run after it; those without evidence are left as they were.
 
     Parameters
     ----------
+    nodes
+        All that are watched: what happened to the others says how often nodes change.
     evidence
-        Of the test: `judging.Judgement.evidence`.
+        `judging.Judgement.evidence`.
     changed
-        Whether an incident was opened by it, for the worse: that one is known now, and the next one is looked for.
-    rate
-        Changes a second: `Beliefs.rates`.
+        Nodes of which it told a change for the worse.
     """
-    if changed:
-        return replace(node, chance=1e-3, faults=node.faults + 1.0, as_of=now)
-    passed = max(now - node.as_of, 0.0)
-    chance = np.array([1.0 - (1.0 - node.chance) * np.exp(-rate * passed)])
-    return replace(node, chance=float(weighed(chance, told_by(np.array([evidence])))[0]), as_of=now)
+    beliefs = beliefs_of(nodes)
+    tested = np.array([number for number, one in enumerate(nodes) if one.name in evidence], dtype=np.intp)
+    if not len(tested):
+        return []
+    of = np.array([evidence[nodes[number].name] for number in tested])
+    beliefs.test(tested, of, np.array([nodes[number].name in changed for number in tested]), now)
+    return [
+        replace(nodes[number], chance=float(beliefs.chance[number]), faults=float(beliefs.faults[number]), as_of=now)
+        for number in tested
+    ]
 
 
 def tests_a_month(plan: SentryPlan, nodes: int, metrics: int) -> float:
