@@ -53,7 +53,10 @@ void Attribution::settle(const Event& event) {
   }
   if (event.kind == Event::Kind::kSwitch) {
     names_[event.pid] = event.leaving;
-    is_kernel_[{event.pid, event.leaving}] = !event.in_user_task;
+  }
+  if (const auto name = names_.find(event.pid); event.in_user_task && name != names_.end()) {
+    bool& is_kernel = is_kernel_.try_emplace({event.pid, name->second}, true).first->second;
+    is_kernel = is_kernel && !*event.in_user_task;  // who ever had memory of its own is a program
   }
   current_ = event.pid;
 }

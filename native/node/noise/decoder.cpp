@@ -6,6 +6,9 @@
 namespace wulf::node {
 namespace {
 
+/// EXIT_DEAD, EXIT_ZOMBIE: a program that ends has given up its memory, and looks as a kernel thread does.
+constexpr std::uint64_t kEnding = 0x30;
+
 std::optional<EventField> optional_field(const EventFormat& format, const std::string& name) {
   const EventField* field = name.empty() ? nullptr : format.field(name);
   return field == nullptr ? std::nullopt : std::optional(*field);
@@ -46,7 +49,8 @@ bool EventDecoder::add_switch(const EventFormat& format) {
             .name = "",
             .named = optional_field(format, "next_comm"),
             .pid = optional_field(format, "next_pid"),
-            .leaving = optional_field(format, "prev_comm")};
+            .leaving = optional_field(format, "prev_comm"),
+            .state = optional_field(format, "prev_state")};
   if (!rule.named || !rule.pid || !rule.leaving || !learn_common(format)) {
     return false;
   }
@@ -130,6 +134,9 @@ std::optional<Event> EventDecoder::decode(const PerfRecord& record) const {
                  .name = text_at(record.raw, *rule.named),
                  .pid = next};
     event.leaving = text_at(record.raw, *rule.leaving);
+    if ((unsigned_at(record.raw, rule.state) & kEnding) != 0) {
+      event.in_user_task = std::nullopt;
+    }
     return event;
   }
   event.who = culprit(rule, record.raw);

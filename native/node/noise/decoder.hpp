@@ -46,6 +46,7 @@ class EventDecoder {
     std::optional<EventField> named{};
     std::optional<EventField> pid{};  ///< of a switch: who is next
     std::optional<EventField> leaving{};
+    std::optional<EventField> state{};
     std::optional<EventField> length{};
     std::map<std::uint64_t, std::string> symbols{};
   };

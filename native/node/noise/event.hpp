@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/time/clock.hpp"
@@ -51,9 +52,9 @@ struct Event {
   Culprit who{};
   std::uint64_t id = 0;
   Nanoseconds length = 0;
-  std::int64_t pid = 0;      ///< the task that had the CPU
-  std::string leaving{};     ///< of a switch: that task's name
-  bool in_user_task = true;  ///< whether that task is a program's
+  std::int64_t pid = 0;                ///< the task that had the CPU
+  std::string leaving{};               ///< of a switch: that task's name
+  std::optional<bool> in_user_task{};  ///< whether that task is a program's; not known of one that is ending
 };
 
 }  // namespace wulf::node

@@ -101,6 +101,24 @@ TEST_CASE("an identifier that is used again is another culprit") {
   CHECK(told(culprits, pieces) == "100+100 task sh; 300+50 kernel_thread kworker/1:2");
 }
 
+TEST_CASE("a program that ends, or starts another, is still no kernel thread") {
+  Culprits culprits;
+  Attribution attribution(culprits);
+  Event last = change(400, 40, "sh", kLoop, "loop");
+  last.in_user_task = std::nullopt;  // its memory is gone
+  Event within = enter(350, Source::kSoftirq, "RCU", 9, 40);
+  within.in_user_task = false;  // it is on its way there
+  const std::vector<Event> events{
+      change(100, kLoop, "loop", 40, "sh"),    change(200, 40, "sh", kLoop, "loop"),
+      change(300, kLoop, "loop", 40, "sh"),    within,
+      leave(360, Source::kSoftirq, 9, 40),     last,
+      change(500, kLoop, "loop", 41, "brief"), change(600, 41, "brief", kLoop, "loop")};
+  const auto pieces = attribution.follow(events);
+  attribution.tell_kernel_threads();
+  CHECK(told(culprits, pieces) ==
+        "100+100 task sh; 300+50 task sh; 350+10 softirq RCU; 360+40 task sh*; 500+100 task brief");
+}
+
 TEST_CASE("after lost records nothing is assumed, and who has the CPU is told by the next one") {
   Culprits culprits;
   Attribution attribution(culprits);

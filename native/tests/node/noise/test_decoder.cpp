@@ -55,7 +55,7 @@ TEST_CASE("a switch's record, by its format: who leaves, who comes") {
   const auto known =
       parse_event_format(format("sched_switch", 372,
                                 field("char prev_comm[16]", 12, 16) + field("char next_comm[16]", 28, 16) +
-                                    field("pid_t next_pid", 48, 4)));
+                                    field("pid_t next_pid", 48, 4) + field("long prev_state", 56, 8)));
   REQUIRE(known);
   REQUIRE(decoder.add_switch(*known));
   const Raw raw = Raw(372, 10).text(12, "loop").text(28, "kworker/1:2").put(48, std::int32_t{77});
@@ -68,6 +68,9 @@ TEST_CASE("a switch's record, by its format: who leaves, who comes") {
   CHECK(event->who.pid == 77);
   const Raw idle = Raw(372, 10).text(28, "swapper/1");
   CHECK(decoder.decode(idle.record(6))->who.source == Source::kIdle);
+  CHECK(event->in_user_task);
+  const Raw ending = Raw(372, 10).put(56, std::int64_t{0x20});
+  CHECK_FALSE(decoder.decode(ending.record(6))->in_user_task.has_value());
   const Raw strange(999, 10);
   CHECK_FALSE(decoder.decode(strange.record(7)));
 }
