@@ -101,11 +101,12 @@ def deviating(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> It
 def _accused(family: Key, loss: _Loss, usual: float, others: int) -> Finding:
     record, node, key = loss.record, loss.record.subject, key_of(loss.record)
     low, high = loss.interval(0.95)
-    beside = f"{loss.value / usual:.0f} times" if usual > 0 else "and none to it on"
+    like = f"the {others} other nodes of its kind"
+    beside = f"{loss.value / usual:.0f} times as much as {like}" if usual > 0 else f"where {like} lose nothing to it"
     return Finding(
         kind="deviation", severity=Severity.BAD, subject=node,
-        text=f"{node}'s CPU {record.params['cpu']} loses {_share(loss.value, low, high)} to {key.text}, {beside} the "
-        f"{others} other nodes of its kind.",
+        text=f"{node}'s CPU {record.params['cpu']} loses {_share(loss.value, low, high)} to {key.text}, "
+        f"{beside}.",
         next_step=_step(key),
         evidence=[
             Evidence(
