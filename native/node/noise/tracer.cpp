@@ -10,7 +10,7 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kRingPages = 1024;
+constexpr std::size_t kRingPages = 4096;
 
 constexpr const char* kRights =
     "; tracing the system needs root, or CAP_PERFMON with a tracefs that may be read: run wulf as root on "
