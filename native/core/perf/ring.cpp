@@ -47,7 +47,7 @@ void EventRing::add(std::uint64_t tracepoint) {
   asked.config = tracepoint;
   asked.sample_period = 1;
   // a kernel thread has no user's registers, which is how it is told from a task, in any PID namespace
-  asked.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
+  asked.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
   asked.sample_regs_user = 1;
   asked.sample_id_all = 1;
   asked.disabled = 1;

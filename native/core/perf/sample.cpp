@@ -38,24 +38,28 @@ class Reader {
 };
 
 std::optional<PerfRecord> sample(Reader reader) noexcept {
+  const auto process = reader.take<std::uint32_t>();
+  const auto thread = reader.take<std::uint32_t>();
   const auto at = reader.take<std::uint64_t>();
   const auto size = reader.take<std::uint32_t>();
   const auto raw = size ? reader.take(*size) : std::nullopt;
   const auto registers = reader.take<std::uint64_t>();
-  if (!at || !std::in_range<Nanoseconds>(*at) || !raw || !registers) {
+  if (!process || !thread || !at || !std::in_range<Nanoseconds>(*at) || !raw || !registers) {
     return std::nullopt;
   }
   return PerfRecord{.kind = PerfRecord::Kind::kSample,
                     .at = static_cast<Nanoseconds>(*at),
                     .raw = *raw,
-                    .in_user_task = *registers != PERF_SAMPLE_REGS_ABI_NONE};
+                    .in_user_task = *registers != PERF_SAMPLE_REGS_ABI_NONE,
+                    .thread = static_cast<std::int32_t>(*thread)};
 }
 
 std::optional<PerfRecord> lost(Reader reader) noexcept {
   const auto event = reader.take<std::uint64_t>();
   const auto count = reader.take<std::uint64_t>();
+  const auto thread = reader.take<std::uint64_t>();  // with its process: who wrote this
   const auto at = reader.take<std::uint64_t>();
-  if (!event || !count || !at || !std::in_range<Nanoseconds>(*at)) {
+  if (!thread || !event || !count || !at || !std::in_range<Nanoseconds>(*at)) {
     return std::nullopt;
   }
   return PerfRecord{

@@ -16,6 +16,7 @@ struct PerfRecord {
   Nanoseconds at = 0;
   Bytes raw;                 ///< of a sample: the tracepoint's own record
   bool in_user_task = true;  ///< of a sample: whether the task that was current has memory of its own
+  std::int32_t thread = 0;   ///< of a sample: that task, as our PID namespace numbers it; 0: it is not in it
   std::uint64_t lost = 0;    ///< records that had no room since the last one
 };
 

@@ -27,7 +27,11 @@ void Attribution::restart() {
 
 void Attribution::emit(Nanoseconds until, std::size_t who, std::vector<Piece>& pieces) {
   if (who != kNobody && until > last_ && last_ > 0) {
-    pieces.push_back({.at = last_, .length = until - last_, .who = who, .begins = fresh_});
+    pieces.push_back({.at = last_,
+                      .length = until - last_,
+                      .who = who,
+                      .begins = fresh_,
+                      .task = std::max<std::int64_t>(current_, 0)});
     fresh_ = false;
   }
   last_ = std::max(last_, until);

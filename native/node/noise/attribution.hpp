@@ -34,7 +34,8 @@ struct Piece {
   Nanoseconds at = 0;
   Nanoseconds length = 0;
   std::size_t who = 0;
-  bool begins = false;  ///< false where it goes on after something took the CPU from it
+  bool begins = false;    ///< false where it goes on after something took the CPU from it
+  std::int64_t task = 0;  ///< who had the CPU, whatever ran within it; 0: nobody, or it is not known
 
   friend bool operator==(const Piece&, const Piece&) = default;
 };

@@ -9,6 +9,9 @@ namespace {
 /// EXIT_DEAD, EXIT_ZOMBIE: a program that ends has given up its memory, and looks as a kernel thread does.
 constexpr std::uint64_t kEnding = 0x30;
 
+/// All states but R; what lies above says that it was preempted (the kernel's include/trace/events/sched.h).
+constexpr std::uint64_t kStates = 0xFF;
+
 std::optional<EventField> optional_field(const EventFormat& format, const std::string& name) {
   const EventField* field = name.empty() ? nullptr : format.field(name);
   return field == nullptr ? std::nullopt : std::optional(*field);
@@ -126,6 +129,7 @@ std::optional<Event> EventDecoder::decode(const PerfRecord& record) const {
   Event event{.kind = rule.kind,
               .at = record.at,
               .id = unsigned_at(record.raw, rule.id),
+              .thread = record.thread,
               .pid = *pid,
               .in_user_task = record.in_user_task};
   if (rule.kind == Event::Kind::kSwitch) {
@@ -134,7 +138,9 @@ std::optional<Event> EventDecoder::decode(const PerfRecord& record) const {
                  .name = text_at(record.raw, *rule.named),
                  .pid = next};
     event.leaving = text_at(record.raw, *rule.leaving);
-    if ((unsigned_at(record.raw, rule.state) & kEnding) != 0) {
+    const std::uint64_t state = unsigned_at(record.raw, rule.state);
+    event.runnable = rule.state && (state & kStates) == 0;
+    if ((state & kEnding) != 0) {
       event.in_user_task = std::nullopt;
     }
     return event;

@@ -10,8 +10,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kRingPages = 4096;
-
 constexpr const char* kRights =
     "; tracing the system needs root, or CAP_PERFMON with a tracefs that may be read: run wulf as root on "
     "this node";
@@ -96,8 +94,8 @@ NoiseTracepoints noise_tracepoints() {
 }
 
 std::unique_ptr<EventRing> open_ring(const NoiseTracepoints& tracepoints, int cpu, clockid_t clock,
-                                     std::vector<std::string>& refused) {
-  auto ring = std::make_unique<EventRing>(cpu, clock, kRingPages);
+                                     std::vector<std::string>& refused, std::size_t pages) {
+  auto ring = std::make_unique<EventRing>(cpu, clock, pages);
   bool is_first = true;
   for (const TracepointGroup& group : tracepoints.groups) {
     try {

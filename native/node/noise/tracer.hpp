@@ -26,9 +26,12 @@ struct NoiseTracepoints {
 /// sched_switch.
 [[nodiscard]] NoiseTracepoints noise_tracepoints();
 
+constexpr std::size_t kRingPages = 4096;  ///< for a burst of a tenth of a second
+
 /// A ring with these tracepoints of one CPU; `refused` gets the names of those that the kernel keeps to
 /// itself, as irq_work's, which perf needs. Throws Unavailable where it does not allow any.
 [[nodiscard]] std::unique_ptr<EventRing> open_ring(const NoiseTracepoints& tracepoints, int cpu,
-                                                   clockid_t clock, std::vector<std::string>& refused);
+                                                   clockid_t clock, std::vector<std::string>& refused,
+                                                   std::size_t pages = kRingPages);
 
 }  // namespace wulf::node

@@ -24,6 +24,8 @@ std::string with_header(std::uint32_t type, const std::string& body) {
 
 std::string sample(std::uint64_t at, const std::string& raw, std::uint64_t registers) {
   std::string body;
+  append(body, std::uint32_t{70});  // the process
+  append(body, std::uint32_t{71});  // the thread
   append(body, at);
   append(body, static_cast<std::uint32_t>(raw.size()));
   body += raw;
@@ -40,6 +42,7 @@ TEST_CASE("a sample: its time, the tracepoint's record, and whether the task is 
   CHECK(parsed->at == 1234);
   CHECK(parsed->raw.size() == 12);
   CHECK(parsed->in_user_task);
+  CHECK(parsed->thread == 71);
   const std::string of_kernel = sample(1, "raw.", PERF_SAMPLE_REGS_ABI_NONE);
   CHECK_FALSE(parse_perf_record(bytes_of(of_kernel))->in_user_task);
 }
@@ -48,6 +51,7 @@ TEST_CASE("lost records are counted") {
   std::string body;
   append(body, std::uint64_t{7});
   append(body, std::uint64_t{42});
+  append(body, std::uint64_t{71});
   append(body, std::uint64_t{99});
   const std::string record = with_header(PERF_RECORD_LOST, body);
   const auto parsed = parse_perf_record(bytes_of(record));
