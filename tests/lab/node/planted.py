@@ -12,9 +12,11 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 NAME = "planted"
@@ -105,6 +107,23 @@ def network(_cpu: int) -> dict[str, float]:
 KINDS: dict[str, Callable[[int], dict[str, float]]] = {
     "task": task, "timer": timer, "interrupts": interrupts, "network": network,
 }  # fmt: skip
+
+
+@contextmanager
+def planting(kind: str, cpu: int) -> Iterator[dict[str, float]]:
+    """Such a culprit on a CPU meanwhile; afterwards what it says it did."""
+    said: dict[str, float] = {}
+    command = [sys.executable, __file__, kind, str(cpu)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as culprit:
+        assert culprit.stdout is not None
+        assert culprit.stdin is not None
+        assert culprit.stdout.readline() == "begun\n"
+        try:
+            yield said
+        finally:
+            culprit.stdin.close()
+            said.update(json.loads(culprit.stdout.readline()))
+    assert culprit.returncode == 0
 
 
 def main() -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +10,7 @@ import pytest
 
 from tests.lab.commands import wulf
 from tests.lab.node import planted
+from tests.lab.node.planted import planting
 from wulf.core.records import Record
 from wulf.lab import Lab
 from wulf.measure.node.culprits import PHASE, Key, key_of, totals_in
@@ -27,23 +23,6 @@ pytestmark = [
 ]
 
 CPU = max(os.sched_getaffinity(0))
-
-
-@contextmanager
-def planting(kind: str) -> Iterator[dict[str, float]]:
-    """A culprit on `CPU` meanwhile; afterwards what it says it did."""
-    said: dict[str, float] = {}
-    command = [sys.executable, planted.__file__, kind, str(CPU)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as culprit:
-        assert culprit.stdout is not None
-        assert culprit.stdin is not None
-        assert culprit.stdout.readline() == "begun\n"
-        try:
-            yield said
-        finally:
-            culprit.stdin.close()
-            said.update(json.loads(culprit.stdout.readline()))
-    assert culprit.returncode == 0
 
 
 def culprits(folder: Path, *words: str) -> dict[tuple[str, Key], Record]:
@@ -64,7 +43,7 @@ def rate(found: dict[Key, Record], key: Key) -> float:
 
 
 def test_a_task_is_named_with_its_share_on_nodes_of_a_lab(tmp_path: Path, two_nodes: Lab) -> None:
-    with planting("task") as said:
+    with planting("task", CPU) as said:
         found = culprits(tmp_path / "run", "--lab")
     for node in ("n1", "n2"):  # which have PID namespaces of their own
         record = found[node, Key("task", planted.NAME)]
@@ -78,7 +57,7 @@ def test_a_task_is_named_with_its_share_on_nodes_of_a_lab(tmp_path: Path, two_no
 @pytest.mark.full
 @pytest.mark.alone
 def test_a_tasks_share_is_within_its_interval_by_the_kernels_own_account(tmp_path: Path) -> None:
-    with planting("task") as said:
+    with planting("task", CPU) as said:
         found = on_this_machine(tmp_path / "run")
     record = found[Key("task", planted.NAME)]
     assert record.low is not None
@@ -90,7 +69,7 @@ def test_a_tasks_share_is_within_its_interval_by_the_kernels_own_account(tmp_pat
 @pytest.mark.full
 def test_a_timer_is_named_by_its_function_and_no_more_after_it(tmp_path: Path) -> None:
     key = Key("timer", "it_real_fn")
-    with planting("timer") as said:
+    with planting("timer", CPU) as said:
         during = on_this_machine(tmp_path / "during")
     after = on_this_machine(tmp_path / "after")
     assert 0.7 * said["rate"] < rate(during, key) < 1.3 / planted.INTERVAL
@@ -101,7 +80,7 @@ def test_a_timer_is_named_by_its_function_and_no_more_after_it(tmp_path: Path) -
 @pytest.mark.full
 def test_an_interrupt_storm_is_told_by_its_vector_though_its_maker_sits_elsewhere(tmp_path: Path) -> None:
     key = Key("interrupt", "call_function_single")
-    with planting("interrupts") as said:
+    with planting("interrupts", CPU) as said:
         during = on_this_machine(tmp_path / "during")
     after = on_this_machine(tmp_path / "after")
     assert rate(during, key) > 0.7 * said["rate"]
@@ -112,7 +91,7 @@ def test_an_interrupt_storm_is_told_by_its_vector_though_its_maker_sits_elsewher
 @pytest.mark.full
 def test_traffic_is_told_as_the_softirq_that_delivers_it(tmp_path: Path) -> None:
     key = Key("softirq", "NET_RX")
-    with planting("network") as said:
+    with planting("network", CPU) as said:
         during = on_this_machine(tmp_path / "during")
     after = on_this_machine(tmp_path / "after")
     assert rate(during, key) > 0.5 * said["rate"]
