@@ -17,6 +17,7 @@ from typing import Any
 
 from wulf.core.errors import UsageError
 from wulf.core.findings import Severity
+from wulf.core.places import user_folder
 from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
 
 VERSION = 1
@@ -26,6 +27,11 @@ PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
 DAY = 86400.0
+
+
+def default_path() -> Path:
+    """Where the state is unless `--state` names another file: in the user's own folder."""
+    return user_folder("state") / "sentry.db"
 
 
 @dataclass(frozen=True)
@@ -350,10 +356,11 @@ class SentryState:
 
     def latest(self) -> list[Figure]:
         """Every node's newest figure of every metric, of nodes that are in the plan."""
-        rows = self._db.execute(
-            "SELECT figure.node, metric.name, MAX(at), value, low, high FROM figure "
-            "JOIN metric ON metric.id = figure.metric JOIN node ON node.name = figure.node AND node.gone IS NULL "
-            "GROUP BY figure.metric, figure.node ORDER BY metric.name, figure.node"
+        rows = self._db.execute(  # a look-up for each node and metric: what is older is not read
+            "SELECT figure.node, metric.name, at, value, low, high FROM metric CROSS JOIN node JOIN figure "
+            "ON figure.metric = metric.id AND figure.node = node.name AND figure.at = (SELECT MAX(at) FROM figure "
+            "WHERE figure.metric = metric.id AND figure.node = node.name) "
+            "WHERE node.gone IS NULL ORDER BY metric.name, node.name"
         )
         return [Figure(*row) for row in rows]
 
