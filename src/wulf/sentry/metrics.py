@@ -18,7 +18,7 @@ from wulf.core.findings import Severity
 from wulf.core.names import natural
 from wulf.scrape.openmetrics import Family, Sample
 from wulf.sentry.incident import Incident, State, gravest
-from wulf.sentry.state import DAY, Figure, Measurement, MetricInfo, SentryState, Watched
+from wulf.sentry.state import DAY, Measurement, MetricInfo, SentryState, Watched
 from wulf.stats.samples import Floats
 
 SERIES = 50_000
@@ -81,6 +81,8 @@ class Snapshot:
     ----------
     last
         Node → when it was last measured.
+    figures
+        The newest ones: nodes × metrics, NaN where there is none.
     measurements
         Those that began within the last two days.
     active
@@ -94,7 +96,7 @@ class Snapshot:
     nodes: Sequence[Watched]
     last: Mapping[str, float]
     metrics: Mapping[str, MetricInfo]
-    figures: Sequence[Figure]
+    figures: Floats
     incidents: Sequence[Incident]
     measurements: Sequence[Measurement]
     active: float | None
@@ -106,14 +108,22 @@ class Snapshot:
 _ACTIVE = """SELECT MAX(MAX(began, COALESCE(ended, began)))
 FROM (SELECT began, ended FROM measurement ORDER BY began DESC LIMIT 1000)"""
 
+_NEWEST = """SELECT (SELECT value FROM figure WHERE figure.metric = metric.id AND figure.node = node.name
+ORDER BY at DESC LIMIT 1) FROM metric CROSS JOIN node WHERE node.gone IS NULL ORDER BY metric.name, node.name"""
+"""In the order of metrics, then nodes: 200,000 in a third of the time of `latest`, which makes an object of each."""
+
 
 def snapshot(state: SentryState, now: float) -> Snapshot:
     """Read what metrics are made of; `now`: Unix seconds."""
     last: dict[str, float] = {}
     for (node, _), at in state.last_measured().items():
         last[node] = max(at, last.get(node, at))
+    nodes, metrics = state.nodes(), state.metrics()
+    newest = np.fromiter(
+        (row[0] for row in state.rows(_NEWEST)), dtype=np.dtype(object), count=len(nodes) * len(metrics)
+    )
     return Snapshot(
-        state.nodes(), last, state.metrics(), state.latest(), state.incidents(open_only=True),
+        nodes, last, metrics, newest.astype(float).reshape(len(metrics), len(nodes)).T, state.incidents(open_only=True),
         state.measurements(now - 2 * DAY), state.rows(_ACTIVE)[0][0], state.spent(now - DAY, now),
         dict(state.rows("SELECT what, COUNT(*) FROM event GROUP BY what")), state.waiting(),
     )  # fmt: skip
@@ -301,12 +311,7 @@ def _median(values: Floats) -> Floats:
 
 
 def _grid(found: Snapshot) -> _Grid:
-    rows = {one.name: number for number, one in enumerate(found.nodes)}
-    columns = {name: number for number, name in enumerate(found.metrics)}
-    values = np.full((len(rows), len(columns)), np.nan)
-    if found.figures:
-        places = np.array([(rows[one.node], columns[one.metric]) for one in found.figures])
-        values[places[:, 0], places[:, 1]] = [one.value for one in found.figures]
+    values = found.figures
     classes = sorted({one.hardware for one in found.nodes})
     numbers = {name: number for number, name in enumerate(classes)}
     of_class = np.array([numbers[one.hardware] for one in found.nodes], dtype=np.intp)

@@ -358,8 +358,8 @@ class SentryState:
         """Every node's newest figure of every metric, of nodes that are in the plan."""
         rows = self._db.execute(  # a look-up for each node and metric: what is older is not read
             "SELECT figure.node, metric.name, at, value, low, high FROM metric CROSS JOIN node JOIN figure "
-            "ON figure.metric = metric.id AND figure.node = node.name AND figure.at = (SELECT MAX(at) FROM figure "
-            "WHERE figure.metric = metric.id AND figure.node = node.name) "
+            "ON figure.metric = metric.id AND figure.node = node.name AND figure.at = (SELECT at FROM figure "
+            "WHERE figure.metric = metric.id AND figure.node = node.name ORDER BY at DESC LIMIT 1) "
             "WHERE node.gone IS NULL ORDER BY metric.name, node.name"
         )
         return [Figure(*row) for row in rows]
