@@ -79,10 +79,10 @@ def values(metric: MetricInfo, nodes: int, days: int, seed: int) -> np.ndarray:
 
 def fill(
     state: SentryState, nodes: int = 200, days: int = 120, every: int = 1, metrics: Sequence[MetricInfo] = METRICS,
-    seed: int = 1,
+    seed: int = 1, end: float = NOW,
 ) -> None:  # fmt: skip
     """Write months down: each node measured each `every` days, in batches of a day, at a minute a node."""
-    first = NOW - (days - 1) * DAY
+    first = end - (days - 1) * DAY
     with state.transaction():
         state.watch(hardware(nodes), first, 0.01)
         for metric in metrics:
@@ -91,10 +91,10 @@ def fill(
         for day in range(days):
             rows = [row for row in range(nodes) if (row + day) % every == 0 or day == days - 1 - row % every]
             _measure(state, first + day * DAY, rows, day, found)
-        _other_measurements(state)
-        for incident in incidents(nodes, days):
-            state.keep(incident, None, NOW)
-        _believe(state, nodes)
+        _other_measurements(state, end)
+        for incident in incidents(nodes, days, end):
+            state.keep(incident, None, end)
+        _believe(state, end)
 
 
 def _measure(state: SentryState, at: float, rows: Sequence[int], day: int, found: dict[str, np.ndarray]) -> None:
@@ -112,24 +112,24 @@ def _measure(state: SentryState, at: float, rows: Sequence[int], day: int, found
     state.finish(number, "done", at, 60.0 * len(there), measured=[name(row) for row in there])
 
 
-def _other_measurements(state: SentryState) -> None:
+def _other_measurements(state: SentryState, end: float) -> None:
     """One that runs, one that a job ended, one that failed."""
     nodes = [node.name for node in state.nodes()]
     for at, node, outcome, reason in (
-        (NOW - 3 * 3600, nodes[0], "preempted", "n1 was wanted for a job"),
-        (NOW - 7200, nodes[-1], "failed", "ssh: connect to host: No route to host"),
+        (end - 3 * 3600, nodes[0], "preempted", "n1 was wanted for a job"),
+        (end - 7200, nodes[-1], "failed", "ssh: connect to host: No route to host"),
     ):
         number = state.claim("node", [node], "due", at - 30, HOLDER)
         assert number is not None
         state.finish(number, outcome, at, 30.0, reason=reason)
-    state.claim("links", nodes[1:3], "due", NOW - 60, HOLDER)
+    state.claim("links", nodes[1:3], "due", end - 60, HOLDER)
 
 
-def incidents(nodes: int, days: int) -> Iterator[Incident]:
+def incidents(nodes: int, days: int, end: float = NOW) -> Iterator[Incident]:
     """What the nodes' days tell, as detectors would."""
 
     def changed(node: str, metric: str, ago: float, ratio: float, before: float, unit: str) -> Observation:
-        since = NOW - ago * DAY
+        since = end - ago * DAY
         return Observation(
             Kind.CHANGED, node, metric, Severity.BAD, since - DAY, since, f"{metric} of {node} changed.",
             "`wulf check` says what is wrong with it", unit, before, before * ratio, ratio, ratio * 0.985,
@@ -137,27 +137,27 @@ def incidents(nodes: int, days: int) -> Iterator[Incident]:
         )  # fmt: skip
 
     def opened(what: Observation, ago: float, hours: float = 6.0) -> Incident:
-        return seen(None, what, NOW - ago * DAY + hours * 3600)[0]
+        return seen(None, what, end - ago * DAY + hours * 3600)[0]
 
     def there(node: str, ago: float) -> bool:
         return int(node[1:]) <= nodes and ago < days
 
     if there(STEP, STEPPED):
         step = opened(changed(STEP, "mem.triad", STEPPED - 1, 0.7, 180e9, "B/s"), STEPPED - 1)
-        yield acknowledged(step, NOW - 30 * DAY, "anna", "a DIMM is ordered")
+        yield acknowledged(step, end - 30 * DAY, "anna", "a DIMM is ordered")
     if there(DRIFT, DRIFTED):
         yield opened(changed(DRIFT, "mem.latency", 45, 1.236, 63e-9, "s"), 4)
     if there(FLAPPING, 24):
         one = opened(changed(FLAPPING, "mem.triad", 23, 0.8, 180e9, "B/s"), 13)
         for ago in (9, 2):
-            again = closed(one, NOW - (ago + 1) * DAY)
-            one = seen(again, one.what, NOW - ago * DAY)[0]
-        yield closed(one, NOW - DAY, "as before")
+            again = closed(one, end - (ago + 1) * DAY)
+            one = seen(again, one.what, end - ago * DAY)[0]
+        yield closed(one, end - DAY, "as before")
     if there(MENDED, 30):
         what = changed(MENDED, "mem.triad", 29, 0.85, 180e9, "B/s")
-        yield closed(opened(what, 29), NOW - 4 * DAY, "as before again")
+        yield closed(opened(what, 29), end - 4 * DAY, "as before again")
     if there(GONE, UNREACHED):
-        since = NOW - UNREACHED * DAY
+        since = end - UNREACHED * DAY
         what = Observation(
             Kind.UNREACHABLE, GONE, "", Severity.BAD, since, since + 7200, f"{GONE} could not be asked, 3 times.",
             "is it up?",
@@ -169,16 +169,16 @@ def incidents(nodes: int, days: int) -> Iterator[Incident]:
         yield opened(replace(what, kind=Kind.COMMON, severity=Severity.INFO, text=text), COMMON - 1)
 
 
-def _believe(state: SentryState, nodes: int) -> None:
+def _believe(state: SentryState, end: float) -> None:
     drawn = np.random.default_rng(3)
     chances = {STEP: 0.97, DRIFT: 0.93, GONE: 0.9}
     state.believe(
-        replace(one, chance=chances.get(one.name, float(drawn.uniform(0.001, 0.02))), as_of=NOW)
+        replace(one, chance=chances.get(one.name, float(drawn.uniform(0.001, 0.02))), as_of=end)
         for one in state.nodes()
     )
 
 
-def made(path: Path, **how: int) -> Path:
+def made(path: Path, **how: float) -> Path:
     """A state in a file."""
     with SentryState(path) as state:
         fill(state, **how)  # type: ignore[arg-type]
