@@ -212,7 +212,7 @@ class Forest(Element):
 
 @dataclass(frozen=True)
 class Drawing(Element):
-    """A chart that pages alone have; what it shows stands in tables, too.
+    """A chart that pages alone have; what it shows stands in tables, too, or is `printed`.
 
     Attributes
     ----------
@@ -226,6 +226,8 @@ class Drawing(Element):
         Of templates/, in the order in which they are needed.
     low
         Whether it may be less high than others.
+    printed
+        Lines that a terminal has in its place, of so many columns at most.
     """
 
     kind: ClassVar[str] = "drawing"
@@ -234,6 +236,7 @@ class Drawing(Element):
     about: str
     scripts: Sequence[str] = ("report.js",)
     low: bool = False
+    printed: Callable[[int], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)
