@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +21,12 @@ DAYS = 120
 LATELY = 14 * DAY
 """Seconds for which a closed incident is still told."""
 
-UNMEASURED = 7 * DAY
+UNMEASURED = 14 * DAY
 """Seconds after which a node counts as not measured."""
 
 LEVEL_DAYS, LEAST_DAYS = 7, 3
-"""A node's level is the median of its first days with a figure; with fewer than so many it has none."""
+"""A node's level is what an incident says that it was, else the median of its first days with a figure; with fewer than
+so many it has none."""
 
 LEAST_CHANGE, SPREADS = 0.03, 4.0
 """What is drawn as a deviation: more than this share, and than so many robust standard deviations of its metric."""
@@ -99,6 +100,8 @@ class Site:
         Incidents that last, the gravest first; and those closed of late, the newest first.
     marked
         All incidents of the grid's days.
+    known
+        Nodes that were measured within `UNMEASURED`.
     """
 
     now: float
@@ -109,6 +112,7 @@ class Site:
     marked: Sequence[Incident]
     costs: Sequence[Cost]
     unmeasured: Sequence[Unmeasured]
+    known: Set[str]
     running: int
 
     @property
@@ -116,6 +120,11 @@ class Site:
         """Nodes with an incident that lasts; changes of whole classes are no node's."""
         names = {node.name for node in self.nodes}
         return {one.what.node for one in self.open if one.what.node in names}
+
+    @property
+    def well(self) -> int:
+        """How many nodes are known to be as they were."""
+        return len(self.known - self.affected)
 
 
 def read_site(state: SentryState, now: float, days: int = DAYS) -> Site:
@@ -137,34 +146,49 @@ def read_site(state: SentryState, now: float, days: int = DAYS) -> Site:
         for (node, _), at in state.last_measured().items():
             last[node] = max(at, last.get(node, at))
         return Site(
-            now, nodes, _grid(state, nodes, first, days),
+            now, nodes, _grid(state, nodes, incidents, first, days),
             [one for one in gravest(incidents) if one.is_open],
             sorted(
                 (one for one in incidents if one.closed_at is not None and one.closed_at > now - LATELY),
                 key=lambda one: -(one.closed_at or 0.0),
             ),
             incidents, _costs(measurements, first, days), _unmeasured(nodes, last, incidents, measurements, now),
+            {node.name for node in nodes if last.get(node.name, 0.0) > now - UNMEASURED},
             sum(one.state == "running" for one in measurements),
         )  # fmt: skip
 
 
-def _grid(state: SentryState, nodes: Sequence[Watched], first: int, days: int) -> DayGrid:
+def _grid(
+    state: SentryState, nodes: Sequence[Watched], incidents: Sequence[Incident], first: int, days: int
+) -> DayGrid:
     metrics = [one for one in state.metrics().values() if one.better]
     rows = {one.name: number for number, one in enumerate(nodes)}
     shape = len(nodes), days
     worse, odd = np.full(shape, np.nan), np.zeros(shape)
     of = np.full(shape, -1, dtype=np.int16)
+    before: dict[tuple[str, str], float] = {}
+    for one in sorted(incidents, key=lambda one: one.what.since):
+        if one.what.before is not None:
+            before.setdefault((one.what.metric, one.what.node), one.what.before)
     for number, metric in enumerate(metrics):
-        found = np.full(shape, np.nan)
+        found, level = np.full(shape, np.nan), np.full(len(nodes), np.nan)
+        for node, place in rows.items():
+            level[place] = before.get((metric.name, node), np.nan)
         for node, day, value in state.by_day(metric.name, first * DAY):
             if (row := rows.get(node)) is not None and 0 <= day - first < days:
                 found[row, day - first] = value
-        stand_out(worse, odd, of, number, deviations(found, metric.better))
+        stand_out(worse, odd, of, number, deviations(found, metric.better, level))
     return DayGrid(first, [one.name for one in nodes], metrics, worse, of)
 
 
-def deviations(values: Floats, better: str) -> Floats:
-    """Relative changes for the worse from each row's own level, NaN where there is no value; 0 without a level."""
+def deviations(values: Floats, better: str, before: Floats) -> Floats:
+    """Relative changes for the worse from each row's own level, NaN where there is no value; 0 without a level.
+
+    Parameters
+    ----------
+    before
+        Levels that are known, as an incident says what a figure was before; NaN: the median of the first days.
+    """
     logs = np.full(values.shape, np.nan)
     np.log(values, out=logs, where=values > 0)
     there = ~np.isnan(logs)
@@ -175,6 +199,7 @@ def deviations(values: Floats, better: str) -> Floats:
     low, high = np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, max(values.shape[1] - 1, 0))
     with np.errstate(invalid="ignore"):
         levels = np.where(counts >= LEAST_DAYS, (ordered[rows, low] + ordered[rows, high]) / 2, np.nan)
+        levels = np.where(before > 0, np.log(before), levels)
         changes = np.expm1(logs - levels[:, None]) * (1.0 if better == "lower" else -1.0)
     return np.where(there, np.nan_to_num(changes), np.nan)
 

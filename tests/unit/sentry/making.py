@@ -92,7 +92,7 @@ def fill(
             rows = [row for row in range(nodes) if (row + day) % every == 0 or day == days - 1 - row % every]
             _measure(state, first + day * DAY, rows, day, found)
         _other_measurements(state, end)
-        for incident in incidents(nodes, days, end):
+        for incident in incidents(found, nodes, days, end):
             state.keep(incident, None, end)
         _believe(state, end)
 
@@ -125,11 +125,15 @@ def _other_measurements(state: SentryState, end: float) -> None:
     state.claim("links", nodes[1:3], "due", end - 60, HOLDER)
 
 
-def incidents(nodes: int, days: int, end: float = NOW) -> Iterator[Incident]:
+def incidents(found: dict[str, np.ndarray], nodes: int, days: int, end: float) -> Iterator[Incident]:
     """What the nodes' days tell, as detectors would."""
 
-    def changed(node: str, metric: str, ago: float, ratio: float, before: float, unit: str) -> Observation:
-        since = end - ago * DAY
+    units = {metric.name: metric.unit for metric in METRICS}
+
+    def changed(node: str, metric: str, ago: float, ratio: float) -> Observation:
+        since, unit = end - ago * DAY, units[metric]
+        rows = slice(1, None, 2) if node.startswith("@") else int(node[1:]) - 1
+        before = float(np.median(found[metric][rows, :14]))
         return Observation(
             Kind.CHANGED, node, metric, Severity.BAD, since - DAY, since, f"{metric} of {node} changed.",
             "`wulf check` says what is wrong with it", unit, before, before * ratio, ratio, ratio * 0.985,
@@ -143,18 +147,18 @@ def incidents(nodes: int, days: int, end: float = NOW) -> Iterator[Incident]:
         return int(node[1:]) <= nodes and ago < days
 
     if there(STEP, STEPPED):
-        step = opened(changed(STEP, "mem.triad", STEPPED - 1, 0.7, 180e9, "B/s"), STEPPED - 1)
+        step = opened(changed(STEP, "mem.triad", STEPPED - 1, 0.7), STEPPED - 1)
         yield acknowledged(step, end - 30 * DAY, "anna", "a DIMM is ordered")
     if there(DRIFT, DRIFTED):
-        yield opened(changed(DRIFT, "mem.latency", 45, 1.236, 63e-9, "s"), 4)
+        yield opened(changed(DRIFT, "mem.latency", 45, 1.236), 4)
     if there(FLAPPING, 24):
-        one = opened(changed(FLAPPING, "mem.triad", 23, 0.8, 180e9, "B/s"), 13)
+        one = opened(changed(FLAPPING, "mem.triad", 23, 0.8), 13)
         for ago in (9, 2):
             again = closed(one, end - (ago + 1) * DAY)
             one = seen(again, one.what, end - ago * DAY)[0]
         yield closed(one, end - DAY, "as before")
     if there(MENDED, 30):
-        what = changed(MENDED, "mem.triad", 29, 0.85, 180e9, "B/s")
+        what = changed(MENDED, "mem.triad", 29, 0.85)
         yield closed(opened(what, 29), end - 4 * DAY, "as before again")
     if there(GONE, UNREACHED):
         since = end - UNREACHED * DAY
@@ -164,7 +168,7 @@ def incidents(nodes: int, days: int, end: float = NOW) -> Iterator[Incident]:
         )  # fmt: skip
         yield opened(what, UNREACHED - 0.5)
     if days > COMMON:
-        what = changed("@epyc-9654", "tcp.rtt", COMMON - 1, 1.08, 12e-6, "s")
+        what = changed("@epyc-9654", "tcp.rtt", COMMON - 1, 1.08)
         text = "All 100 nodes of epyc-9654 became slower together."
         yield opened(replace(what, kind=Kind.COMMON, severity=Severity.INFO, text=text), COMMON - 1)
 

@@ -22,15 +22,16 @@ MOST_NAMES = 600
 """Characters of folded names of nodes that a cell has."""
 
 READING = (
-    "Each cell is a day: how far the node was from its own level, the median of its first days here, in the metric "
-    "that stood out most. Triangles: where a figure changed, upwards for the worse; filled while the incident lasts. "
-    "Blank: not measured. A row of several nodes shows the one in the middle."
+    "Each cell is a day: how far the node was from its own level, in the metric that stood out most. Triangles: where "
+    "a figure changed, upwards for the worse; filled while the incident lasts. Blank: not measured. A row of several "
+    "nodes shows the one in the middle."
 )
 
 METHOD = (
-    f"A node's level is the median of its first {LEVEL_DAYS} days with a figure. A day stands out where its mean is "
-    f"off by more than {LEAST_CHANGE:.0%} and {SPREADS:.0f} robust standard deviations of that metric over all nodes "
-    "and days. That only chooses what is drawn: incidents are decided by the sentry's own tests. Days are in UTC."
+    f"A node's level is what it was before an incident, else the median of its first {LEVEL_DAYS} days with a figure. "
+    f"A day stands out where its mean is off by more than {LEAST_CHANGE:.0%} and {SPREADS:.0f} robust standard "
+    "deviations of that metric over all nodes and days. That only chooses what is drawn: incidents are decided by the "
+    "sentry's own tests. Days are in UTC."
 )
 
 SIGNS = {Severity.BAD: ("no", "▲"), Severity.WARN: ("noisy", "◆"), Severity.INFO: ("dim", "●")}
@@ -52,13 +53,11 @@ def site_view(site: Site) -> View:
 
 def headline(site: Site) -> str:
     """`998 of 1,000 nodes as they were; 2 incidents open, the longest for 4 days.`, and what it rests on."""
-    count, affected = len(site.nodes), len(site.affected)
+    count, well = len(site.nodes), site.well
     if not count:
         return "No node is watched yet."
-    if not affected:
-        were = f"{plural(count, 'node')} as {'it was' if count == 1 else 'they were'}"
-    else:
-        were = f"{count - affected:,} of {plural(count, 'node')} as they were"
+    of = f"{plural(count, 'node')} as {'it was' if count == 1 else 'they were'}"
+    were = of if well == count else f"{well:,} of {of}"
     return f"{were}; {''.join(f'{one}; ' for one in _classes(site))}{_open_text(site)}. {_measured_text(site)}"
 
 
@@ -295,6 +294,7 @@ def site_object(site: Site) -> Mapping[str, Any]:
         "first_day": date(grid.first * DAY),
         "days": grid.days,
         "nodes": len(site.nodes),
+        "as_they_were": site.well,
         "affected": sorted(site.affected),
         "open": [incident_object(one) for one in site.open],
         "closed": [incident_object(one) for one in site.closed],
