@@ -50,6 +50,12 @@ def test_rules_name_metrics_that_are_shown() -> None:
     assert named("".join(re.findall(r"series: (.*)", RULES_TEST))) <= SHOWN
 
 
+def test_the_page_has_every_metric_and_no_other() -> None:
+    page = (FOLDER.parents[1] / "docs" / "how-to" / "prometheus.md").read_text(encoding="utf-8")
+    table = [line for line in page.splitlines() if line.startswith("| `wulf_")]
+    assert named("\n".join(table)) == {family.sample_name for family in TABLE.values()}
+
+
 def test_each_rule_has_a_test_that_fires_and_one_that_does_not() -> None:
     alerts = set(re.findall(r"- alert: (\w+)", RULES))
     assert len(alerts) == 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -182,8 +183,8 @@ def _believe(state: SentryState, end: float) -> None:
     )
 
 
-def made(path: Path, **how: float) -> Path:
+def made(path: Path, **how: Any) -> Path:
     """A state in a file."""
     with SentryState(path) as state:
-        fill(state, **how)  # type: ignore[arg-type]
+        fill(state, **how)
     return path

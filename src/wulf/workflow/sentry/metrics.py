@@ -137,11 +137,11 @@ class Metrics:
 
 
 def _stamp(path: Path) -> Iterator[int]:
-    """Changes whenever the state is written: the file itself, or its log."""
+    """Changes whenever the state is written: the file, or its log, of which a reader makes an empty one."""
     for each in (path, path.with_name(f"{path.name}-wal")):
         try:
             found = each.stat()
         except OSError:
             yield 0
         else:
-            yield from (found.st_mtime_ns, found.st_size, found.st_ino)
+            yield from (found.st_mtime_ns, found.st_size, found.st_ino) if found.st_size else (0,)

@@ -137,6 +137,13 @@ def test_an_answer_is_made_anew_when_the_state_has_changed_or_is_old(
     assert calls == [Form.TEXT, Form.OPENMETRICS, Form.TEXT, Form.TEXT]
 
 
+def test_reading_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = Metrics(made(tmp_path / "sentry.db", nodes=4, days=2), clock=lambda: NOW)
+    first = content(Form.TEXT)
+    monkeypatch.setattr(Metrics, "text", lambda *_: pytest.fail("it was made anew"))
+    assert content(Form.TEXT) == first
+
+
 def test_one_format_for_all_where_it_is_named(tmp_path: Path) -> None:
     content = Metrics(made(tmp_path / "sentry.db", nodes=4, days=2), form=Form.TEXT, clock=lambda: NOW)
     assert content(Form.OPENMETRICS) == content(Form.TEXT)
