@@ -25,8 +25,8 @@ FIRST = """return [...document.querySelectorAll("h1, .figures")].map((e) => e.te
 ABOUT = """# What pages show first
 
 Each page as a desktop of 1,280 pixels and a phone of 390 show it before anybody scrolls: the answer, its figures, a
-picture. Made of real runs, most of them in a lab of four nodes on one machine, by `python -m
-tests.browser.contact_sheet`.
+picture. Made of real runs, most of them in a lab of four nodes on one machine, and for `wulf report --site` of a state that
+tests fill (tests/unit/sentry/making.py), by `python -m tests.browser.contact_sheet`.
 """
 
 
@@ -43,7 +43,7 @@ def entry(page: Page, folder: Path, name: str, path: Path) -> str:
     """Write a page's pictures into the folder, and return what stands of it on the sheet."""
     shown = []
     for kind, (width, height, scale) in WIDTHS.items():
-        own = folder / f"{name.replace(' ', '-')}-{kind}.jpg"
+        own = folder / f"{re.sub('[^a-z0-9]+', '-', name)}-{kind}.jpg"
         picture(page, path, own, width, height, scale)
         shown.append(f"![{name}, {kind}]({folder.name}/{own.name})")
     return f"## wulf {name}\n\n> {page.js(FIRST)}\n\n{' '.join(shown)}\n"

@@ -2,6 +2,7 @@
 
 Write-ahead log, `synchronous=FULL`: what was committed is on disk. What belongs together (a run's figures, what the
 detectors make of them, incidents, whom to tell) is one transaction, so that a run is taken in whole or not at all.
+It is one long file: every statement stands beside the others that keep the same tables in order.
 """
 
 from __future__ import annotations

@@ -216,10 +216,8 @@ class Drawing(Element):
 
     Attributes
     ----------
-    key
-        Its place on the page.
     make
-        Makes what the scripts draw: a terminal never asks.
+        Makes what the scripts draw at `key`, its place on the page: a terminal never asks.
     about
         What it shows, for those who can't see it.
     scripts
