@@ -25,8 +25,8 @@ FIRST = """return [...document.querySelectorAll("h1, .figures")].map((e) => e.te
 ABOUT = """# What pages show first
 
 Each page as a desktop of 1,280 pixels and a phone of 390 show it before anybody scrolls: the answer, its figures, a
-picture. Made of real runs, most of them in a lab of four nodes on one machine, and for `wulf report --site` of a state that
-tests fill (tests/unit/sentry/making.py), by `python -m tests.browser.contact_sheet`.
+picture. Made of real runs, most of them in a lab of four nodes on one machine, and for `wulf report --site` of a
+state that tests fill (tests/unit/sentry/making.py), by `python -m tests.browser.contact_sheet`.
 """
 
 
