@@ -8,6 +8,7 @@ It is one long file: every statement stands beside the others that keep the same
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -30,9 +31,10 @@ PATIENCE = 30.0
 DAY = 86400.0
 
 
-def default_path() -> Path:
-    """Where the state is unless `--state` names another file: in the user's own folder."""
-    return user_folder("state") / "sentry.db"
+def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the state is unless it is named: in systemd's $STATE_DIRECTORY, else in the user's own folder."""
+    folder = environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    return (Path(folder) if folder else user_folder("state", environ)) / "sentry.db"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from wulf.scrape.openmetrics import Family, Form, exposition
 from wulf.sentry import metrics
 from wulf.sentry.incident import Kind, Observation, What, seen
 from wulf.sentry.metrics import LINKS, LONGEST_LABEL, TABLE, families, label, snapshot, unreadable
-from wulf.sentry.state import MetricInfo, SentryState
+from wulf.sentry.state import MetricInfo, SentryState, default_path
 
 NODES = 160
 
@@ -163,3 +163,8 @@ def test_the_limits_leave_room_for_figures() -> None:
     """At 10,000 nodes: what is known of each, every incident and link, and still figures of hundreds of nodes."""
     taken = 6 * metrics.MOST_INCIDENTS + 3 * metrics.MOST_MEDIANS + 2 * metrics.MOST_NODES + 5 * metrics.MOST_LINKS
     assert metrics.SERIES - taken - 3 * metrics.MOST_INCIDENTS >= 10_000
+
+
+def test_the_state_is_where_the_service_or_the_user_has_it() -> None:
+    assert default_path({"STATE_DIRECTORY": "/var/lib/wulf-sentry:/x"}) == Path("/var/lib/wulf-sentry/sentry.db")
+    assert default_path({"HOME": "/home/me"}) == Path("/home/me/.local/state/wulf/sentry.db")

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     epilog="\b\nExample:\n  wulf sentry metrics --serve 127.0.0.1:9465 --stay\n"
     "  wulf sentry metrics --textfile /var/lib/prometheus/node-exporter/wulf.prom",
 )
-@click.option("--state", "path", type=click.Path(path_type=Path), help="The sentry's state [~/.local/state/wulf].")
+@click.option(
+    "--state",
+    "path",
+    type=click.Path(path_type=Path),
+    help="The sentry's state [$STATE_DIRECTORY or ~/.local/state/wulf].",
+)
 @click.option(
     "--serve", "listen", metavar="ADDRESS:PORT",
     help="Answer GET /metrics there. There is no key: name any address but loopback in full.",
