@@ -24,7 +24,7 @@ Result = Mapping[str, Any]
 def trace_view(result: Result) -> View:
     """The view of a result, as the workflow makes it and summary.json holds it."""
     sections = [_goal(result)] if result["kind"] == "goal" else _sections(result)
-    return View("trace", _headline(result), [one for one in sections if one is not None], _notes(result))
+    return View("wulf trace", _headline(result), [one for one in sections if one is not None], _notes(result))
 
 
 def _sections(result: Result) -> list[Section | None]:
