@@ -29,9 +29,9 @@ from wulf.selftest import (
     nodes,
     predict,
     search,
-    sentry,
     tune,
 )
+from wulf.selftest.fleet import claims as fleet
 from wulf.stats.claims import FULL, QUICK, Claim, ClaimStep, Size
 from wulf.stats.cluster.levelling import figures
 from wulf.stats.cluster.nodes import Screening, screen
@@ -58,7 +58,7 @@ AREAS = {
     "search": search.plan,
     "nodes-harder": nodes.harder,
     "impacts": impacts.plan,
-    "sentry": sentry.plan,
+    "sentry": fleet.plan,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from wulf.core.findings import Severity
+from wulf.selftest.fleet.nodes import DAY, HOUR, Fleet, Habits, Ints
 from wulf.selftest.fleet.watched import Watch
-from wulf.selftest.fleet.world import DAY, HOUR, Habits, Ints, World
 from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Kind, Observation, State, closed, seen
 from wulf.sentry.judging import Judgement, accept, judged, suspects
@@ -142,17 +142,17 @@ def test_a_run_that_is_rolled_back_leaves_the_detectors_as_they_were(state: Sent
 
 def in_turn(watch: Watch, now: float) -> Ints:
     """One node an hour: runs of one node, as the state takes them in."""
-    return np.array([int(now // HOUR) % watch.world.nodes])
+    return np.array([int(now // HOUR) % watch.fleet.nodes])
 
 
 @pytest.mark.full
 def test_the_simulated_year_judges_as_the_state_does(state: SentryState) -> None:
     habits = replace(Habits(), scatter=(0.01, 0.03), tails=(4.0, 3.0), faults_a_year=30.0)
     limits = Limits(monthly_tests(PLAN, 6, 2) / PLAN.alarm.false_alarms, PLAN.alarm.least)
-    watch = Watch(World(6, 60, habits, 3), PLAN, limits, in_turn)
+    watch = Watch(Fleet(6, 60, habits, 3), PLAN, limits, in_turn)
     metrics = [MetricInfo("0", "B/s", "higher"), MetricInfo("1", "B/s", "higher")]
     started(state, 6, *metrics)
-    kept = watch.world.figures
+    kept = watch.fleet.figures
     told: set[tuple[str, str]] = set()
 
     def figures(nodes: Ints, at: float) -> np.ndarray:
@@ -162,7 +162,7 @@ def test_the_simulated_year_judges_as_the_state_does(state: SentryState) -> None
         told.update((one.node, one.metric) for one in taken(state, own, at).observations if one.kind is Kind.CHANGED)
         return drawn
 
-    watch.world.figures = figures  # type: ignore[method-assign]
+    watch.fleet.figures = figures  # type: ignore[method-assign]
     watch.run()
     assert told == {(f"n{node}", str(metric)) for node, metric in watch.incidents}
     assert len(told) >= 3

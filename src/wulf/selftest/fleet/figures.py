@@ -7,21 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from wulf.selftest.fleet.nodes import DAY
 from wulf.selftest.fleet.watched import Year
-from wulf.selftest.fleet.world import DAY
+from wulf.stats.estimates import Estimate
 from wulf.stats.samples import Floats
+
+CONFIDENCE = 0.95
 
 MATURE = 60 * DAY
 """Faults that begin later than so long before the end are in no delay: they had no time to be found."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure with its interval; infinite: not within the time simulated."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -36,31 +30,33 @@ class Delays:
 
     faults: int
     found: int
-    half: Interval
-    most: Interval
+    half: Estimate
+    most: Estimate
 
 
-def poisson(count: int, per: float = 1.0) -> Interval:
+def poisson(count: int, per: float = 1.0) -> Estimate:
     """A count of independent events over `per`, exactly (Garwood 1936)."""
     low = float(stats.chi2.ppf(0.025, 2 * count) / 2) if count else 0.0
-    return Interval(count / per, low / per, float(stats.chi2.ppf(0.975, 2 * count + 2) / 2) / per)
+    return Estimate(count / per, low / per, float(stats.chi2.ppf(0.975, 2 * count + 2) / 2) / per, CONFIDENCE, count)
 
 
-def quantile(values: Floats, q: float) -> Interval:
+def quantile(values: Floats, q: float) -> Estimate:
     """A quantile by order statistics, without an assumption about the distribution (Conover 1999, section 3.2)."""
     ordered, n = np.sort(values), len(values)
     low, high = int(stats.binom.ppf(0.025, n, q)) - 1, int(stats.binom.ppf(0.975, n, q))
-    return Interval(
+    return Estimate(
         float(ordered[min(n - 1, int(q * n))]),
         float(ordered[low]) if low >= 0 else 0.0,
         float(ordered[high]) if high < n else np.inf,
+        CONFIDENCE,
+        n,
     )
 
 
 def delays(year: Year, kind: int) -> Delays | None:
     """Of the faults of one kind; None where there were too few."""
-    faults = year.world.faults
-    chosen = (faults.kind == kind) & (faults.begins <= year.world.days * DAY - MATURE)
+    faults = year.fleet.faults
+    chosen = (faults.kind == kind) & (faults.begins <= year.fleet.days * DAY - MATURE)
     if chosen.sum() < 20:
         return None
     took = (faults.told_at - faults.begins)[chosen] / DAY
@@ -69,13 +65,14 @@ def delays(year: Year, kind: int) -> Delays | None:
     return Delays(int(chosen.sum()), int(told.sum()), quantile(took, 0.5), quantile(took, 0.9))
 
 
-def false_alarms(year: Year) -> Interval:
+def false_alarms(year: Year) -> Estimate:
     """In 30 days."""
-    return poisson(len(year.false_at), year.world.days / 30)
+    return poisson(len(year.false_at), year.fleet.days / 30)
 
 
-def minutes_for_each(year: Year, minutes: float) -> Interval:
-    """Node-minutes that each fault cost which was found; a test takes so many."""
-    found = poisson(int(np.isfinite(year.world.faults.told_at).sum()))
-    spent = year.tests * minutes
-    return Interval(spent / found.value, spent / found.high, spent / found.low)
+def minutes_for_each(year: Year, minutes: float) -> Estimate:
+    """Node-minutes that each fault cost which was found; a test takes so many. Infinite where none was."""
+    count = int(np.isfinite(year.fleet.faults.told_at).sum())
+    found, spent = poisson(count), year.tests * minutes
+    value, most, least = (np.inf if not one else spent / one for one in (found.value, found.low, found.high))
+    return Estimate(value, least, most, CONFIDENCE, count)

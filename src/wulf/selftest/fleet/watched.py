@@ -1,4 +1,4 @@
-"""The sentry over a simulated world: its own detectors, beliefs, choice and incidents, hour by hour.
+"""The sentry over a simulated fleet: its own detectors, beliefs, choice and incidents, hour by hour.
 
 Only time, nodes and figures are simulated. What `judging` does with a state on disk is done here with arrays that stay;
 a unit test holds both against each other.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wulf.core.findings import Severity
-from wulf.selftest.fleet.world import DAY, HOUR, Ints, World
+from wulf.selftest.fleet.nodes import DAY, HOUR, Fleet, Ints
 from wulf.sentry.belief import LEAST, Beliefs, weighed
 from wulf.sentry.choosing import Candidates, allowance, ranked
 from wulf.sentry.incident import Incident, Kind, Observation, What, closed, seen
@@ -22,7 +22,7 @@ from wulf.stats.samples import Floats
 from wulf.stats.series.detector import Limits, Pool, Seen, Tracks, common_shift, observe, ratio_since, shift, unshift
 
 SIGN_ODDS = 20.0
-"""What the sentry takes a sign for; the world's true odds are other ones."""
+"""What the sentry takes a sign for; the fleet's true odds are other ones."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Year:
         Seconds by which jobs were held up, together.
     """
 
-    world: World
+    fleet: Fleet
     tests: int = 0
     false_at: list[float] = field(default_factory=list)
     events: dict[What, int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Watch:
         What is made of their figures: the sentry's detector, or another one to compare with.
     """
 
-    world: World
+    fleet: Fleet
     plan: SentryPlan
     limits: Limits
     choose: Callable[[Watch, float], Ints]
@@ -68,23 +68,23 @@ class Watch:
     year: Year = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes, metrics = self.world.nodes, self.world.metrics
+        nodes, metrics = self.fleet.nodes, self.fleet.metrics
         self.tracks = [Tracks.fresh(nodes) for _ in range(metrics)]
         self.pools = [Pool() for _ in range(metrics)]
         self.beliefs = Beliefs(np.full(nodes, LEAST), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes))
         self.last = np.full(nodes, -np.inf)
         self.odds = np.ones(nodes)
-        self.spent = np.zeros(24 * self.world.days)
+        self.spent = np.zeros(24 * self.fleet.days)
         self.incidents: dict[tuple[int, int], Incident] = {}
         self._gathered: dict[tuple[int, int], list[tuple[float, float]]] = {}
-        self.year = Year(self.world)
-        self._signs = iter(self.world.signs)
+        self.year = Year(self.fleet)
+        self._signs = iter(self.fleet.signs)
         self._sign = next(self._signs, None)
 
     def run(self) -> Year:
         """The whole time."""
-        for hour in range(24 * self.world.days):
-            self.world.hour()
+        for hour in range(24 * self.fleet.days):
+            self.fleet.hour()
             now = hour * HOUR
             self._take_signs(now)
             nodes = self.choose(self, now)
@@ -99,8 +99,8 @@ class Watch:
             self._sign = next(self._signs, None)
 
     def _test(self, nodes: Ints, now: float) -> None:
-        figures = self.world.figures(nodes, now)
-        evidence, worse = np.zeros((self.world.metrics, len(nodes))), np.zeros(len(nodes), dtype=bool)
+        figures = self.fleet.figures(nodes, now)
+        evidence, worse = np.zeros((self.fleet.metrics, len(nodes))), np.zeros(len(nodes), dtype=bool)
         for metric, (tracks, pool) in enumerate(zip(self.tracks, self.pools, strict=True)):
             common = self._common(tracks, nodes)
             own = tracks.pick(nodes)
@@ -155,9 +155,9 @@ class Watch:
         self._count(told)
         if rises:
             return False
-        causes = [one for one in self.world.broken(node, now) if self.world.faults.depth[one, metric] > 0]
+        causes = [one for one in self.fleet.broken(node, now) if self.fleet.faults.depth[one, metric] > 0]
         for one in causes:
-            self.world.told(one, now)
+            self.fleet.told(one, now)
         if not causes:
             self.year.false_at.append(now)
         return True
@@ -174,7 +174,7 @@ class Watch:
     @property
     def suspects(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Nodes whose figures stand out in some metric."""
-        found = np.zeros(self.world.nodes, dtype=bool)
+        found = np.zeros(self.fleet.nodes, dtype=bool)
         for one in self.tracks:
             found |= np.isnan(one.shifted) & (np.maximum(one.up, one.down) >= suspicious(self.limits))
         return found
@@ -185,18 +185,18 @@ def by_likelihood(watch: Watch, now: float) -> Ints:
     hour, measure, plan = int(now // HOUR), watch.plan.measure[0], watch.plan
     left = allowance(plan, watch.spent[max(0, hour - 24) : hour].sum(), watch.spent[max(0, hour - 1) : hour].sum())
     chance = weighed(watch.beliefs.at(now), watch.odds)
-    of = Candidates(chance, now - watch.last, watch.world.idle, watch.suspects)
+    of = Candidates(chance, now - watch.last, watch.fleet.idle, watch.suspects)
     order = [places for _, places in ranked(of, measure.every, plan.alarm.confirm, plan.budget.rest)]
     return np.concatenate(order)[: int(left // measure.seconds)]
 
 
 def daily(watch: Watch, now: float) -> Ints:
     """Every node each day, as soon as it is idle."""
-    return np.flatnonzero(watch.world.idle & (now - watch.last >= DAY))
+    return np.flatnonzero(watch.fleet.idle & (now - watch.last >= DAY))
 
 
 def before_jobs(watch: Watch, _now: float) -> Ints:
     """Every node before each of its jobs, which waits for it."""
-    found = np.flatnonzero(watch.world.began_job)
+    found = np.flatnonzero(watch.fleet.began_job)
     watch.year.delayed += len(found) * watch.plan.measure[0].seconds
     return found

@@ -8,8 +8,8 @@ from math import exp
 import numpy as np
 
 from wulf.selftest.fleet.figures import Delays
-from wulf.selftest.fleet.ways import WAYS, Way, summed, watched
-from wulf.selftest.fleet.world import DAY, KINDS, Habits
+from wulf.selftest.fleet.nodes import DAY, KINDS, Habits
+from wulf.selftest.fleet.policies import POLICIES, Policy, summed, watched
 from wulf.stats.claims import Claim, ClaimStep, Size
 
 DAYS, LONGER = 120, 180
@@ -21,29 +21,29 @@ MOST_MONTHS = 1 - exp(-1)
 """Months with a false alarm, where the plan allows one a month in the mean."""
 
 
-def quiet(random: np.random.Generator, size: Size, *, way: Way) -> list[Claim]:
+def quiet(random: np.random.Generator, size: Size, *, policy: Policy) -> list[Claim]:
     """Nothing breaks: in how many months is there an alarm?"""
     nodes, clusters = 100, max(2, size.surveys // 50)
     seeds = random.integers(2**32, size=clusters)
-    years = [watched(nodes, DAYS, way, int(seed), QUIET) for seed in seeds]
+    years = [watched(nodes, DAYS, policy, int(seed), QUIET) for seed in seeds]
     alarms = [len({int(at // (30 * DAY)) for at in one.false_at}) for one in years]
     months = clusters * DAYS // 30
     what = f"{nodes} nodes that are well: months with a false alarm, one a month allowed"
-    return [Claim(what, way.name, sum(alarms) / months, months, MOST_MONTHS)]
+    return [Claim(what, policy.name, sum(alarms) / months, months, MOST_MONTHS)]
 
 
-def broken(random: np.random.Generator, size: Size, *, way: Way) -> list[Claim]:
+def broken(random: np.random.Generator, size: Size, *, policy: Policy) -> list[Claim]:
     """Nodes fail at once, slowly, or now and then: which are told at all?"""
     nodes = 2 * size.surveys
-    row = summed(watched(nodes, LONGER, way, int(random.integers(2**32)), Habits(faults_a_year=1.0)), way)
+    row = summed(watched(nodes, LONGER, policy, int(random.integers(2**32)), Habits(faults_a_year=1.0)), policy)
     told: list[tuple[str, Delays]] = [(kind, one) for kind, one in zip(KINDS, row.kinds, strict=True) if one]
     return [
-        Claim(f"{kind} nodes are told", way.name, one.found / one.faults, one.faults, 0.8, at_most=False)
+        Claim(f"{kind} nodes are told", policy.name, one.found / one.faults, one.faults, 0.8, at_most=False)
         for kind, one in told
     ]
 
 
 def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
-    way = WAYS[0]
-    return [("sentry, quiet months", partial(quiet, way=way)), ("sentry, faults", partial(broken, way=way))]
+    policy = POLICIES[0]
+    return [("sentry, quiet months", partial(quiet, policy=policy)), ("sentry, faults", partial(broken, policy=policy))]

@@ -25,7 +25,7 @@ KINDS = ("failing", "slowly failing", "flapping")
 
 @dataclass(frozen=True)
 class Habits:
-    """How the world is.
+    """How the fleet is.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Faults:
     phases: list[Floats] = field(default_factory=list, repr=False)
 
 
-class World:
+class Fleet:
     """So many nodes for so long, hour by hour."""
 
     def __init__(self, nodes: int, days: int, habits: Habits, seed: int) -> None:
