@@ -6,26 +6,27 @@ namespace wulf::node {
 namespace {
 
 /// A task's leaving or coming, on whichever CPU.
-struct Turn {
+struct Handover {
   Nanoseconds at;
   bool comes;
   bool runnable;
   std::size_t cpu;
 };
 
-std::vector<Turn> turns_of(std::int64_t task, std::span<const CpuHistory> cpus) {
-  std::vector<Turn> turns;
+std::vector<Handover> handovers_of(std::int64_t task, std::span<const CpuHistory> cpus) {
+  std::vector<Handover> handovers;
   for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu) {
     for (const Change& change : cpus[cpu].changes) {
       if (change.from == task) {
-        turns.push_back({change.at, false, change.runnable, cpu});
+        handovers.push_back({change.at, false, change.runnable, cpu});
       } else if (change.to == task) {
-        turns.push_back({change.at, true, false, cpu});
+        handovers.push_back({change.at, true, false, cpu});
       }
     }
   }
-  std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.at < b.at; });
-  return turns;
+  std::stable_sort(handovers.begin(), handovers.end(),
+                   [](const Handover& a, const Handover& b) { return a.at < b.at; });
+  return handovers;
 }
 
 bool is_task(Source source) { return source == Source::kTask || source == Source::kKernelThread; }
@@ -41,10 +42,10 @@ std::vector<Piece> stolen_from(std::int64_t task, std::span<const CpuHistory> cp
              (!is_task(culprits.at(piece.who).source) || culprits.at(piece.who).pid != task);
     });
   }
-  const std::vector<Turn> turns = turns_of(task, cpus);
-  for (std::size_t i = 0; i + 1 < turns.size(); ++i) {
-    const Turn& leaves = turns[i];
-    const Turn& comes = turns[i + 1];
+  const std::vector<Handover> handovers = handovers_of(task, cpus);
+  for (std::size_t i = 0; i + 1 < handovers.size(); ++i) {
+    const Handover& leaves = handovers[i];
+    const Handover& comes = handovers[i + 1];
     if (!leaves.comes && leaves.runnable && comes.comes) {
       for (const Piece& piece : split({leaves.at, comes.at - leaves.at}, cpus[leaves.cpu].pieces, edge)) {
         if (piece.task != task) {

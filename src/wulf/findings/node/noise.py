@@ -13,7 +13,7 @@ from wulf.core.names import natural, plural
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.findings.node.deviating import classes_of
-from wulf.measure.node.culprits import Key, culprits_in, key_of, totals_in
+from wulf.measure.node.culprits import PROBE, Key, culprits_in, key_of, totals_in
 from wulf.stats.cluster.nodes import FALSE_ACCUSATIONS, LEAST_NODES, LEAST_SPREADS
 from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.intervals import few_mean_interval
@@ -42,7 +42,7 @@ def noise_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) 
     """Nodes that lose more to a culprit than their like, who takes much anywhere, and what tracing could not tell."""
     accused = list(deviating(records, fingerprint))
     told = {(one.subject, one.about["class"], one.about["culprit"]) for one in accused}
-    return [*accused, *_large(records, told), *_few(records, fingerprint), *_untold(records)]
+    return [*_refused(records), *accused, *_large(records, told), *_few(records, fingerprint), *_untold(records)]
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,21 @@ def _large(records: Sequence[Record], told: set[tuple[str, str, str]]) -> Iterat
                     )
                 ],
             )  # fmt: skip
+
+
+def _refused(records: Sequence[Record]) -> Iterator[Finding]:
+    """Nodes that can't be traced, and why: a reason's last part says what to do."""
+    reasons = {
+        record.subject: record.reason
+        for record in reversed(records)
+        if record.params.get("pattern") == PROBE and record.metric == "lost" and not record.supported and record.reason
+    }
+    for node in sorted(reasons, key=natural):
+        why, _, step = reasons[node].rpartition(": ")
+        yield Finding(
+            kind="failed", severity=Severity.BAD, subject=node, next_step=step,
+            text=f"Who took {node}'s CPUs is not known: {why}.",
+        )  # fmt: skip
 
 
 def _few(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:

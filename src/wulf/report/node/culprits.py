@@ -35,6 +35,8 @@ LETTERS = {
 PLAIN = frozenset({"entry", "unexplained", "unknown"})
 """Classes that nobody stands behind."""
 
+ADDING = "Shares are means over the replicates, with Student's intervals, so that they add up to all."
+
 READING = (
     "Each line is one time in which the loop did not run: who had the CPU, from its beginning on. A stretch is told of "
     "the innermost, as of an interrupt within a task."
@@ -55,7 +57,7 @@ def culprit_sections(records: Sequence[Record]) -> list[Section]:
     if left := [place for place in places if place not in printed]:
         body.append(Fold("The other CPUs", [_table(left, totals, own)], printed=False))
         body.append(Note(f"{plural(len(left), 'CPU')} that lose less are on the page, and in records.jsonl."))
-    body += [Note(text) for text in costs(records)]
+    body += [Note(ADDING, reading=True), *(Note(text) for text in costs(records))]
     return [
         Section("Who took the CPU", key="culprits", link="Culprits", body=body),
         *_worst(totals),
@@ -189,7 +191,7 @@ def detour_chart(found: Sequence[tuple[Place, Mapping[str, Any]]]) -> Chart:
         "rows": [label(place_name(place), 24) for place, _ in found],
         "xTitle": unit,
         "classes": [
-            {"name": label(CLASSES.get(kind, kind)), "plain": kind in PLAIN, **classes[kind]}
+            {"name": label(CLASSES.get(kind, kind)), "plain": kind in PLAIN, "faint": kind == "entry", **classes[kind]}
             for kind in [*LETTERS, *(set(classes) - set(LETTERS))]
             if kind in classes
         ],

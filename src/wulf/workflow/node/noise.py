@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from wulf.core.errors import UsageError
+from wulf.core.names import plural
 from wulf.core.records import Param, Record
 from wulf.findings.node.noise import noise_findings
 from wulf.measure.engine.plan import Cell
@@ -80,7 +81,7 @@ class NoiseCulprits(Study):
         made = [self._cell(number, node, cpu) for number, (node, cpu) in enumerate(places)]
         self._cells = tuple(made)
         seconds = most_seconds(made, connected.hosts, self.effort.looks[-1])
-        self.given.watch.say(f"{len(made):,} CPUs, about {seconds:.0f} s")
+        self.given.watch.say(f"{plural(len(made), 'CPU')}, about {seconds:.0f} s")
         return made
 
     def _cell(self, number: int, node: str, cpu: int) -> Cell:

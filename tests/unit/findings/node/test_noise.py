@@ -9,7 +9,7 @@ import numpy as np
 from tests.unit.measure.node.test_culprits import cell, replicate, row
 from tests.wording import Wording
 from wulf.core.findings import Finding, Severity
-from wulf.core.records import Record
+from wulf.core.records import Record, Verdict
 from wulf.findings.node.noise import deviating, noise_findings
 from wulf.measure.node.culprits import culprit_records
 
@@ -99,3 +99,17 @@ def test_steal_lost_records_and_a_full_loop_are_said() -> None:
     assert kinds(found) == ["note", "note", "noise"]
     assert "1,000 records of 10,000" in found[0].text
     assert "5.00%" in found[2].text
+
+
+def test_a_node_that_can_not_be_traced_says_why_and_what_to_do(wording: Wording) -> None:
+    why = (
+        "tracefs can't be opened: Operation not permitted; tracing the system needs root: run wulf as root on this node"
+    )
+    lacking = Record(
+        run="run", subject="n2", probe="node", metric="lost", unit="1", params={"pattern": "noise-why", "cpu": 0},
+        verdict=Verdict.UNRESOLVED, reason=why, supported=False, at="2026-01-01T00:00:00Z",
+    )  # fmt: skip
+    (finding,) = noise_findings([lacking, lacking], facts(2))
+    assert finding.kind == "failed"
+    assert finding.subject == "n2"
+    wording(f"{finding.text} → {finding.next_step}")

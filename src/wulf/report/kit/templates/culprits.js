@@ -7,7 +7,7 @@
     const colours = SERIES[themeName()];
     const traces = chart.classes.map((one, i) => ({
       type: "bar", orientation: "h", name: one.name, base: one.at, x: one.length, y: one.row, customdata: one.hover,
-      marker: { color: one.plain ? theme.hatch : colours[i % colours.length], line: { width: 0 } },
+      marker: { color: one.faint ? theme.line : one.plain ? theme.hatch : colours[i % colours.length], line: { width: 0 } },
       hovertemplate: "%{customdata}<extra></extra>",
     }));
     const layout = baseLayout(theme, width, 96 + 26 * chart.rows.length);
