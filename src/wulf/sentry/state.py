@@ -2,6 +2,7 @@
 
 Write-ahead log, `synchronous=FULL`: what was committed is on disk. What belongs together (a run's figures, what the
 detectors make of them, incidents, whom to tell) is one transaction, so that a run is taken in whole or not at all.
+It is one long file: every statement stands beside the others that keep the same tables in order.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
 DAY = 86400.0
+
+_INCIDENT = (
+    "kind", "node", "metric", "severity", "state", "since", "until", "opened", "seen", "closed", "openings", "text",
+    "next_step", "unit", "before", "now", "ratio", "low", "high", "by", "note", "run",
+)  # fmt: skip
+"""Columns of an incident behind its number, in the schema's order."""
 
 
 @dataclass(frozen=True)
@@ -399,8 +406,9 @@ class SentryState:
         )  # fmt: skip
         with self.transaction():
             marks = ", ".join("?" * len(values))
+            changes = ", ".join(f"{name} = excluded.{name}" for name in _INCIDENT)
             cursor = self._db.execute(
-                f"INSERT OR REPLACE INTO incident VALUES (?, {marks})",  # noqa: S608 - question marks
+                f"INSERT INTO incident VALUES (?, {marks}) ON CONFLICT (id) DO UPDATE SET {changes}",  # noqa: S608
                 (one.id or None, *values),
             )
             number = one.id or int(cursor.lastrowid or 0)
