@@ -58,13 +58,13 @@ CREATE TABLE figure (
     PRIMARY KEY (metric, node, at)
 ) WITHOUT ROWID;
 
--- What the detectors know of a node's metric: see evidence.py, whose arrays these are.
+-- What the detector knows of a node's metric: stats/series/detector.py, whose arrays these are. `@CLASS` is a class.
 CREATE TABLE level (
     metric     INTEGER NOT NULL REFERENCES metric (id),
     node       TEXT NOT NULL,
     first      TEXT NOT NULL,           -- JSON: logarithms of the first figures, until there are enough for a level
-    level      REAL,                    -- logarithm of the level; NULL: not yet
     residual   REAL,                    -- of the last figure
+    seen_at    REAL,                    -- when that was
     up         REAL NOT NULL,           -- logarithms of the evidence for a rise and a fall
     down       REAL NOT NULL,
     up_since   REAL,                    -- the last figure before the evidence began to gather
