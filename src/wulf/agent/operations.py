@@ -24,6 +24,7 @@ from wulf.agent.mpi.profile import profile_fits, profile_read
 from wulf.agent.mpi.trace import trace_look, trace_read
 from wulf.agent.mpi.wheel import mpi_install
 from wulf.agent.net.traffic import sockets
+from wulf.agent.occupancy import occupancy
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -105,6 +106,7 @@ OPERATIONS: dict[str, Operation] = {
     "facts": read_facts,
     "settings": read_settings,
     "addresses": addresses,
+    "occupancy": occupancy,
     "run": run,
     "blas_find": blas.blas_find,
     "compiler_find": compiler_find,

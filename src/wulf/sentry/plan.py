@@ -63,12 +63,15 @@ class Idle(_Table):
         `load`: over ssh, by load and by who runs what; `slurm`: by Slurm's word, and each measurement is a job.
     load
         Load per CPU up to which a node is idle.
+    users
+        Whether a node that somebody is logged in to may be idle all the same.
     options
         Of the job, as salloc takes them: {partition = "idle", qos = "preemptible", nice = "10000"}.
     """
 
     by: Literal["load", "slurm"] = "load"
-    load: Annotated[float, Field(ge=0)] = 0.1
+    load: Annotated[float, Field(ge=0, strict=False)] = 0.1
+    users: bool = False
     options: dict[str, str] = {}
 
 

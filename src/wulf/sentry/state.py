@@ -235,6 +235,30 @@ class SentryState:
         )
         return [Watched(*row) for row in rows]
 
+    def classify(self, hardware: Mapping[str, str]) -> None:
+        """Write down the classes of some nodes."""
+        with self.transaction():
+            self._db.executemany(
+                "UPDATE node SET class = ? WHERE name = ?", [(own, name) for name, own in hardware.items()]
+            )
+
+    def facts(self, nodes: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Node → fact → what it was when the node was last measured; of nodes of which some are known."""
+        found: dict[str, dict[str, str]] = {}
+        for node in nodes:
+            rows = self._db.execute("SELECT name, value FROM fact WHERE node = ?", (node,)).fetchall()
+            if rows:
+                found[node] = dict(rows)
+        return found
+
+    def keep_facts(self, facts: Mapping[str, Mapping[str, str]]) -> None:
+        """Write down facts of nodes."""
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO fact VALUES (?, ?, ?)",
+                [(node, name, value) for node, own in facts.items() for name, value in own.items()],
+            )
+
     def believe(self, nodes: Iterable[Watched]) -> None:
         """Write down chances and faults."""
         with self.transaction():
@@ -245,8 +269,17 @@ class SentryState:
 
     # measurements
 
-    def claim(self, measure: str, nodes: Sequence[str], why: str, at: float, holder: Mapping[str, str]) -> int | None:
-        """Begin to measure some nodes: the measurement's number; None where one of them is being measured."""
+    def claim(
+        self, measure: str, nodes: Sequence[str], why: str, at: float, holder: Mapping[str, str], *,
+        run: Callable[[int], str] = lambda _: "",
+    ) -> int | None:  # fmt: skip
+        """Begin to measure some nodes: the measurement's number; None where one of them is being measured.
+
+        Parameters
+        ----------
+        run
+            Where its run will lie, by its number: known from the start, so that a run that ends without us is found.
+        """
         try:
             with self.transaction():
                 cursor = self._db.execute(
@@ -255,20 +288,20 @@ class SentryState:
                     (measure, json.dumps(list(nodes)), why, json.dumps(dict(holder)), at),
                 )
                 number = int(cursor.lastrowid or 0)
+                self._db.execute("UPDATE measurement SET run = ? WHERE id = ?", (run(number), number))
                 self._db.executemany("INSERT INTO claim VALUES (?, ?)", [(node, number) for node in nodes])
         except sqlite3.IntegrityError:
             return None
         return number
 
     def finish(
-        self, number: int, state: str, at: float, seconds: float, *, run: str = "", reason: str = "",
-        measured: Iterable[str] = (),
-    ) -> None:  # fmt: skip
+        self, number: int, state: str, at: float, seconds: float, *, reason: str = "", measured: Iterable[str] = ()
+    ) -> None:
         """A measurement has ended; `measured`: the nodes that it has figures of."""
         with self.transaction():
             self._db.execute(
-                "UPDATE measurement SET state = ?, ended = ?, seconds = ?, run = ?, reason = ? WHERE id = ?",
-                (state, at, seconds, run, reason, number),
+                "UPDATE measurement SET state = ?, ended = ?, seconds = ?, reason = ? WHERE id = ?",
+                (state, at, seconds, reason, number),
             )
             self._db.execute("DELETE FROM claim WHERE measurement = ?", (number,))
             (measure,) = self._db.execute("SELECT measure FROM measurement WHERE id = ?", (number,)).fetchone()
@@ -483,6 +516,25 @@ class SentryState:
         """Those since then, the oldest first."""
         rows = self._db.execute("SELECT node, at, name, odds, text FROM sign WHERE at >= ? ORDER BY at", (since,))
         return [Sign(*row) for row in rows]
+
+    # whom Slurm drains, and what is kept besides
+
+    def drained(self) -> set[tuple[str, int, float]]:
+        """(Node, incident, opening) that Slurm was asked to drain for."""
+        return set(self._db.execute("SELECT node, incident, opening FROM drained").fetchall())
+
+    def note_drained(self, node: str, incident: int, opening: float) -> None:
+        """Slurm was asked to drain a node."""
+        self.write("INSERT OR IGNORE INTO drained VALUES (?, ?, ?)", [(node, incident, opening)])
+
+    def keep_text(self, name: str, text: str) -> None:
+        """Keep a text under a name, in the place of an older one."""
+        self.write("INSERT OR REPLACE INTO kept VALUES (?, ?)", [(name, text)])
+
+    def text(self, name: str) -> str | None:
+        """The text of that name."""
+        row = self._db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
 
     # what only the detectors read
 
