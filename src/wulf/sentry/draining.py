@@ -30,6 +30,11 @@ class SlurmNode:
         return self.state == "idle"
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is drained, and its last job has ended."""
+        return self.state == "drained"
+
+    @property
     def is_drained(self) -> bool:
         """Whether no job begins there, for whatever reason."""
         word = self.state.rstrip("*~#!%$@^-+").partition("+")[0]

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,11 +83,11 @@ class Children:
     state
         Path of the state, for the mark of a measurement's processes.
     way
-        Options that say how nodes are reached.
+        Options that say how a job's nodes are reached.
     """
 
     state: Path
-    way: Sequence[str] = ()
+    way: Callable[[Job], Sequence[str]] = lambda _: ()
     environ: Mapping[str, str] | None = None
 
     def start(self, job: Job, now: float) -> Child:
@@ -95,7 +95,7 @@ class Children:
         environ = {**(os.environ if self.environ is None else self.environ), MARK: mark_of(self.state, job.number)}
         with (job.folder / SAID).open("wb") as said, (job.folder / COMPLAINED).open("wb") as complained:
             process = subprocess.Popen(
-                [sys.executable, "-S", str(TIED), str(os.getpid()), *words(job, self.way)],
+                [sys.executable, "-S", str(TIED), str(os.getpid()), *words(job, self.way(job))],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=complained, start_new_session=True, env=environ,
             )  # fmt: skip
         return _Process(process, now + job.limit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -12,6 +12,7 @@ from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError, UsageError
 from wulf.sentry.draining import SlurmNode
+from wulf.sentry.messages import incident_in
 from wulf.sentry.plan import Idle
 
 PATIENCE = 20.0
@@ -67,12 +68,30 @@ class ByLoad:
         return found
 
 
+@dataclass
 class BySlurm:
-    """Implements `IdleNodes` by sinfo: nodes without any job that take one."""
+    """Implements `IdleNodes` by sinfo: nodes without any job that take one, and those that we had drained ourselves.
+
+    Attributes
+    ----------
+    drained
+        (Node, incident) that Slurm was asked to drain for.
+    apart
+        Nodes that we had drained, as of the last time: no job gets there, so they are measured without one.
+    """
+
+    drained: Callable[[], Collection[tuple[str, int]]]
+    look: Callable[[], Mapping[str, SlurmNode]] = field(default_factory=lambda: slurm_nodes)
+    apart: set[str] = field(default_factory=set)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
-        known = slurm_nodes()
-        return {name for name in nodes if name in known and known[name].is_idle}
+        known, ours = self.look(), self.drained()
+        self.apart = {
+            name
+            for name, node in known.items()
+            if node.is_empty and (incident := incident_in(node.reason)) and (name, incident) in ours
+        }
+        return {name for name in nodes if (name in known and known[name].is_idle) or name in self.apart}
 
 
 def slurm_nodes() -> Mapping[str, SlurmNode]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.slurm.jobs import granted_job
 from wulf.cluster.slurm.words import state_of
-from wulf.sentry.plan import SentryPlan
+from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement, SentryState
 from wulf.workflow.sentry import holding
-from wulf.workflow.sentry.children import COMPLAINED, Children
+from wulf.workflow.sentry.children import COMPLAINED, Children, Job
 from wulf.workflow.sentry.idle import ByLoad, BySlurm
 from wulf.workflow.sentry.telling import Say, Teller, tell_and_drain
 from wulf.workflow.sentry.watch import Outside, Watch
@@ -61,14 +61,22 @@ def watching(given: Given, clock: Callable[[], float] = time.time) -> Iterator[W
     """A watch that has begun: nobody else has its state; what runs when the block ends is ended."""
     plan, path = given.plan, given.state
     runs = Path(plan.runs) if plan.runs else path.with_name(f"{path.stem}-runs")
-    by_slurm = plan.idle.by == "slurm"
-    way = [*given.way, *(slurm_way(plan.idle.options) if by_slurm else ())]
     with holding.held(path), SentryState(path) as state:
-        slurm = BySlurm()
+        slurm = BySlurm(lambda: {(node, incident) for node, incident, _ in state.drained()})
+        by_slurm = plan.idle.by == "slurm"
+
+        def is_job(measure: Measure, nodes: Sequence[str]) -> bool:
+            return by_slurm and measure.on == "idle" and not set(nodes) <= slurm.apart
+
+        def way(job: Job) -> list[str]:
+            return [*given.way, *(slurm_way(plan.idle.options) if is_job(job.measure, job.nodes) else ())]
+
+        def preempted(one: Measurement, measure: Measure) -> bool:
+            return is_job(measure, one.nodes) and was_preempted(one, slurm)
+
         outside = Outside(
             Children(path, way), slurm if by_slurm else ByLoad(given.inventory, plan.idle), clock, holding.myself(),
-            holding.is_alive, lambda one: holding.ended(holding.mark_of(path, one.id)),
-            (lambda one: was_preempted(one, slurm)) if by_slurm else lambda _: False, given.say,
+            holding.is_alive, lambda one: holding.ended(holding.mark_of(path, one.id)), preempted, given.say,
         )  # fmt: skip
         watch = Watch(state, plan, given.inventory.names, runs.absolute(), outside)
         try:

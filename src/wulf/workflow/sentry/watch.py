@@ -75,7 +75,7 @@ class Outside:
     holder: Mapping[str, str]
     alive: Callable[[Mapping[str, str]], bool]
     gone: Callable[[Measurement], bool]
-    preempted: Callable[[Measurement], bool] = lambda _: False
+    preempted: Callable[[Measurement, Measure], bool] = lambda *_: False
     say: Say = _hushed
 
 
@@ -208,7 +208,7 @@ class Watch:
     def _ended(self, one: _Running, end: End, now: float) -> None:
         own = one.measurement
         result = result_of(own, one.measure, end, self.state.facts(own.nodes), now)
-        if (result.state != DONE or result.harvest.unreached) and self.outside.preempted(own):
+        if (result.state != DONE or result.harvest.unreached) and self.outside.preempted(own, one.measure):
             result = Result(PREEMPTED, last_words(Path(own.run)) or "its nodes were wanted for a job")
         self._take(own, result, now - own.began)
 
