@@ -29,7 +29,7 @@ def _areas(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 
 
 @command.command(epilog="Example: wulf stats selftest --quick --only blame,tune")
-@click.option("--quick", is_flag=True, help="Twelve minutes of CPU time: some hundred campaigns a claim.")
+@click.option("--quick", is_flag=True, help="Thirteen minutes of CPU time: some hundred campaigns a claim.")
 @click.option("--only", metavar="AREA[,AREA]", callback=_areas, help="Of comparisons, blame, tune, … [all].")
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Of the simulated noise [the one of docs/explanation/statistics.md]."

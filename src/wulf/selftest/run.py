@@ -29,6 +29,7 @@ from wulf.selftest import (
     nodes,
     predict,
     search,
+    sentry,
     tune,
 )
 from wulf.stats.claims import FULL, QUICK, Claim, ClaimStep, Size
@@ -57,6 +58,7 @@ AREAS = {
     "search": search.plan,
     "nodes-harder": nodes.harder,
     "impacts": impacts.plan,
+    "sentry": sentry.plan,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

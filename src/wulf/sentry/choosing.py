@@ -197,6 +197,6 @@ def after(
     ]
 
 
-def tests_a_month(plan: SentryPlan, nodes: int, metrics: int) -> float:
+def monthly_tests(plan: SentryPlan, nodes: int, metrics: int) -> float:
     """Tests of single metrics in one direction that the plan asks for in 30 days."""
     return 2.0 * metrics * nodes * sum(30 * DAY / one.every for one in plan.measure)

@@ -19,12 +19,13 @@ import numpy as np
 from wulf.core.findings import Severity
 from wulf.core.units import show
 from wulf.sentry.belief import of_all
-from wulf.sentry.choosing import tests_a_month
+from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Incident, Kind, Observation
 from wulf.sentry.plan import SentryPlan
 from wulf.sentry.state import Figure, MetricInfo, SentryState
 from wulf.stats.samples import Floats
 from wulf.stats.series.detector import (
+    LEAST_TESTS,
     Limits,
     Pool,
     Tracks,
@@ -41,7 +42,7 @@ RECENT = 15
 """Nodes whose last figures say what a class did together."""
 
 SUSPECT = log(20.0)
-"""Evidence from which on a node is measured again soon."""
+"""Evidence from which on a node is measured again soon, unless less would do for a third of an alarm."""
 
 CLASS = "@"
 """Before a class's name: it has a level of its own."""
@@ -75,9 +76,7 @@ def judged(state: SentryState, plan: SentryPlan, figures: Sequence[Figure], at: 
     """
     hardware = {one.name: one.hardware for one in state.nodes()}
     metrics = state.metrics()
-    limits = Limits(
-        max(2.0, tests_a_month(plan, len(hardware), len(metrics)) / plan.alarm.false_alarms), plan.alarm.least
-    )
+    limits = limits_of(state, plan)
     grouped: dict[tuple[str, str], list[Figure]] = defaultdict(list)
     for one in figures:
         if one.node in hardware and one.value > 0:
@@ -92,12 +91,24 @@ def judged(state: SentryState, plan: SentryPlan, figures: Sequence[Figure], at: 
     return found
 
 
-def suspects(state: SentryState) -> set[str]:
+def suspicious(limits: Limits) -> float:
+    """Logarithm of the evidence from which on a node is measured again soon."""
+    return min(SUSPECT, log(limits.tests) / LEAST_TESTS) - 1e-9
+
+
+def suspects(state: SentryState, plan: SentryPlan) -> set[str]:
     """Nodes whose figures stand out, and are to be confirmed or not by measuring them again."""
+    least = suspicious(limits_of(state, plan))
     rows = state.rows(
-        "SELECT DISTINCT node FROM level WHERE shifted IS NULL AND (up >= ? OR down >= ?)", (SUSPECT, SUSPECT)
+        "SELECT DISTINCT node FROM level WHERE shifted IS NULL AND (up >= ? OR down >= ?)", (least, least)
     )
-    return {node for (node,) in rows}
+    return {node for (node,) in rows if not node.startswith(CLASS)}
+
+
+def limits_of(state: SentryState, plan: SentryPlan) -> Limits:
+    """When a change is told, so that there are no more false alarms than the plan allows."""
+    tests = monthly_tests(plan, len(state.nodes()), len(state.metrics()))
+    return Limits(max(2.0, tests / plan.alarm.false_alarms), plan.alarm.least)
 
 
 def accept(state: SentryState, incident: Incident) -> None:

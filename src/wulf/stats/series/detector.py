@@ -44,6 +44,9 @@ POOL, POOL_FROM = 1000, 8
 UNSUSPECTED = log(10.0)
 """Evidence up to which a residual joins the pool: those of changed nodes would hide other changes."""
 
+LEAST_TESTS = 3
+"""Tests that an alarm takes, however much one of them stands out: what disturbed a node once is no change."""
+
 BACK = log(100.0)
 """Evidence from which on a change is taken for mended: one that is not is opened again, and told once."""
 
@@ -241,17 +244,18 @@ def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floa
     residual = raw - common
     scale = np.maximum(1.0, spread / pool.sigma) if pool.sigma > 0 else np.ones(len(figures))
     bar = np.maximum(log1p(limits.least), pool.sigma * scale)
-    rising = np.where(known, pool.evidence((residual - bar) / scale), 0.0)
-    falling = np.where(known, _mirrored(pool, (-residual - bar) / scale), 0.0)
+    most = log(limits.tests) / LEAST_TESTS
+    rising = np.where(known, np.minimum(pool.evidence((residual - bar) / scale), most), 0.0)
+    falling = np.where(known, np.minimum(_mirrored(pool, (-residual - bar) / scale), most), 0.0)
     lasts = np.isfinite(own.shifted)
     own.up, own.up_since = _gathered(own.up, own.up_since, np.where(lasts, 0.0, rising), at)
     own.down, own.down_since = _gathered(own.down, own.down_since, np.where(lasts, 0.0, falling), at)
     direction = np.where(own.up >= own.down, 1, -1)
-    told = ~lasts & (np.maximum(own.up, own.down) >= log(limits.tests))
+    told = ~lasts & (np.maximum(own.up, own.down) >= log(limits.tests) - 1e-9)  # three thirds are less than one
     away = np.where(lasts, np.abs(own.shifted) - np.sign(own.shifted) * residual, 0.0)
-    returned = np.where(lasts, pool.evidence((away - bar) / scale), 0.0)
+    returned = np.where(lasts, np.minimum(pool.evidence((away - bar) / scale), BACK / LEAST_TESTS), 0.0)
     own.back = np.where(lasts, np.maximum(own.back + returned, 0.0), 0.0)
-    mended = lasts & (own.back >= BACK)
+    mended = lasts & (own.back >= BACK - 1e-9)
     calm = ~lasts & (np.maximum(own.up, own.down) < UNSUSPECTED)
     pool.add((residual / scale)[known & calm])
     grows = (own.counts < LEVEL_OF) & calm

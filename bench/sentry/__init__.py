@@ -1,0 +1,1 @@
+"""The sentry over a simulated year, beside testing everything."""
