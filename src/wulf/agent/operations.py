@@ -14,6 +14,7 @@ from wulf.agent.jobs.app import app_clear, app_counters, app_file, app_folder, a
 from wulf.agent.jobs.build_tree import file_digest, tree_build
 from wulf.agent.jobs.compilers import compiler_find
 from wulf.agent.jobs.find import app_find
+from wulf.agent.jobs.occupancy import occupancy
 from wulf.agent.jobs.relay import relay, relayed
 from wulf.agent.machine import Machine
 from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
@@ -24,7 +25,6 @@ from wulf.agent.mpi.profile import profile_fits, profile_read
 from wulf.agent.mpi.trace import trace_look, trace_read
 from wulf.agent.mpi.wheel import mpi_install
 from wulf.agent.net.traffic import sockets
-from wulf.agent.occupancy import occupancy
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 

@@ -54,7 +54,7 @@ class Measure(_Table):
     on: Literal["idle", "any"] = "idle"
 
 
-class Idle(_Table):
+class Idleness(_Table):
     """How it is known that a node is idle, and how it is taken.
 
     Attributes
@@ -149,7 +149,7 @@ class SentryPlan(_Table):
     runs: str = ""
     keep: Duration = 400 * DAY
     measure: Annotated[tuple[Measure, ...], Field(min_length=1, strict=False)]
-    idle: Idle = Idle()
+    idle: Idleness = Idleness()
     budget: Budget = Budget()
     alarm: Alarm = Alarm()
     tell: Tell = Tell()

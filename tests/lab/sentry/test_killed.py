@@ -127,7 +127,7 @@ def test_a_sentry_killed_a_hundred_times_loses_nothing_and_measures_no_node_twic
     assert rows(state, "SELECT * FROM claim") == []
     counts = dict(rows(state, "SELECT state, COUNT(*) FROM measurement GROUP BY state"))
     assert set(counts) <= {"done", "lost"}, counts
-    assert counts["done"] >= KILLS / 10, counts
+    assert counts["done"] >= KILLS / 20, counts
     assert counts["lost"] >= KILLS / 10, counts
     assert monitor.looks > 100
     assert monitor.most == len(three_nodes.nodes), "it sees what measures"

@@ -6,7 +6,7 @@ import click
 
 from wulf.cli.commands import TableGroup
 
-LISTED = ("sentry", "Explain", 15, "Watch a cluster over months: measure idle nodes, tell what changed.")
+LISTED = ("sentry", "Explain", 15, "A watch over months: measures idle nodes, tells what changed.")
 
 COMMANDS = {
     "run": "wulf.cli.sentry.watch:run",

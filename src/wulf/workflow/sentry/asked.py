@@ -76,7 +76,7 @@ def status(state: SentryState, now: float, only: Collection[str] = ()) -> Status
     spent = state.spent(now - DAY, now)
     coming = choose(
         plan, nodes, now, idle=names, measuring={name for one in running for name in one.nodes},
-        last=state.last_measured(), signs=signs, suspects=judging.suspects(state), seconds=seconds,
+        last=state.last_measured(), signs=signs, suspects=judging.suspects(state, plan), seconds=seconds,
         left=allowance(plan, spent, state.spent(now - HOUR, now)),
     )  # fmt: skip
     chances = dict(zip(names, with_signs(nodes, signs, now).tolist(), strict=True)) if nodes else {}

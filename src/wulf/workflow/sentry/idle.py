@@ -13,7 +13,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError, UsageError
 from wulf.sentry.draining import SlurmNode
 from wulf.sentry.messages import incident_in
-from wulf.sentry.plan import Idle
+from wulf.sentry.plan import Idleness
 
 PATIENCE = 20.0
 """Seconds for a node, or Slurm, to answer."""
@@ -40,7 +40,7 @@ class ByLoad:
     """
 
     inventory: Inventory
-    rule: Idle
+    rule: Idleness
     unreached: dict[str, str] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[str]) -> set[str]:

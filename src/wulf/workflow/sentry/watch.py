@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -156,8 +156,8 @@ class Watch:
         """Chooses among idle nodes by what the state holds now."""
         state, plan = self.state, self.plan
         with state.snapshot():
-            nodes, last = state.nodes(), put_off(plan, state.last_measured(), state.measurements(now - DAY))
-            signs, suspects = state.signs(now - 30 * DAY), judging.suspects(state)
+            nodes, signs, suspects = state.nodes(), state.signs(now - 30 * DAY), judging.suspects(state, plan)
+            last = put_off(plan, state.last_measured(), state.measurements(now - DAY), suspects)
             measuring = {name for one in state.running() for name in one.nodes} | resting(state, now)
             seconds = {one.name: known for one in plan.measure if (known := state.usual_seconds(one.name)) is not None}
             left = allowance(plan, state.spent(now - DAY, now), state.spent(now - HOUR, now))
@@ -244,7 +244,10 @@ def resting(state: SentryState, now: float) -> set[str]:
 
 
 def put_off(
-    plan: SentryPlan, last: Mapping[tuple[str, str], float], newest: Sequence[Measurement]
+    plan: SentryPlan,
+    last: Mapping[tuple[str, str], float],
+    newest: Sequence[Measurement],
+    suspects: Collection[str] = (),
 ) -> dict[tuple[str, str], float]:
     """When each node was last measured, by measure; what failed or gave way counts as measured so long ago that it is
     tried again after a pause.
@@ -253,6 +256,8 @@ def put_off(
     ----------
     newest
         Measurements of the last day, the newest first.
+    suspects
+        Nodes that are to be confirmed: sooner than others.
     """
     failed: dict[tuple[str, str], tuple[int, float]] = {}
     over: set[tuple[str, str]] = set()
@@ -263,12 +268,11 @@ def put_off(
             elif one.state in (FAILED, PREEMPTED) and one.ended is not None and key not in over:
                 times, at = failed.get(key, (0, one.ended))
                 failed[key] = times + 1, at
-    bases = {
-        one.name: min(plan.budget.rest, plan.alarm.confirm) if one.nodes_at_once == 1 else one.every
-        for one in plan.measure
-    }
+    bases = {one.name: plan.budget.rest if one.nodes_at_once == 1 else one.every for one in plan.measure}
     tried = {
-        (node, name): at + pause(times) - bases[name] for (node, name), (times, at) in failed.items() if name in bases
+        (node, name): at + pause(times) - (min(plan.alarm.confirm, bases[name]) if node in suspects else bases[name])
+        for (node, name), (times, at) in failed.items()
+        if name in bases
     }
     return {**last, **{key: max(at, last.get(key, at)) for key, at in tried.items()}}
 

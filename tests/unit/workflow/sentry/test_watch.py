@@ -1,0 +1,233 @@
+"""The watch with its clock, its nodes and its measurements played: what is measured when, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from wulf.core.records import Record, Verdict
+from wulf.sentry.incident import Kind
+from wulf.sentry.messages import when
+from wulf.sentry.plan import Budget, Measure, SentryPlan
+from wulf.sentry.state import Measurement, SentryState
+from wulf.store.run import RunWriter
+from wulf.workflow.sentry.children import End, Job
+from wulf.workflow.sentry.watch import BUSY_FOR, Outside, Watch, put_off
+
+HOUR, DAY = 3600.0, 86400.0
+START = 1.7e9
+PLAN = SentryPlan(
+    measure=(Measure(name="node", command=("node", "--quick"), every=DAY, seconds=60.0),), budget=Budget(at_once=2)
+)
+
+
+@dataclass
+class Played:
+    """Nodes that measure what `value` says of them, and take a minute for it; the time is `now`."""
+
+    value: Callable[[str, float], float | None]
+    now: float = START
+    busy: set[str] = field(default_factory=set)
+    asked: list[str] = field(default_factory=list)
+    started: list[Job] = field(default_factory=list)
+    refuses: bool = False
+
+    def of(self, nodes: Sequence[str]) -> set[str]:
+        self.asked += nodes
+        return set(nodes) - self.busy
+
+    def start(self, job: Job, now: float) -> PlayedChild:
+        if self.refuses:
+            raise OSError("no more processes")
+        self.started.append(job)
+        return PlayedChild(self, job, now + 60.0)
+
+
+@dataclass
+class PlayedChild:
+    played: Played
+    job: Job
+    until: float
+    end: End = field(default_factory=lambda: End(0))
+
+    def poll(self, now: float) -> End | None:
+        if now < self.until:
+            return None
+        if self.end.status == 0:
+            leave(self.job.folder, {node: self.played.value(node, now) for node in self.job.nodes}, now)
+        return self.end
+
+    def stop(self) -> None:
+        self.until, self.end = 0.0, End(130)
+
+
+def leave(folder: Path, values: dict[str, float | None], now: float = START) -> None:
+    """A run that a command left, of that time."""
+    at = when(now)
+    with RunWriter(folder, "node", {"nodes": list(values), "started": at}) as writer:
+        for node, value in values.items():
+            fields = {"metric": "copy", "unit": "B/s", "verdict": Verdict.OK, "value": value, "at": at}
+            if value is not None:
+                writer.append(Record(run=writer.id, subject=node, probe="node", **fields))
+        writer.write_findings([])
+        writer.finish("complete", exit_code=0)
+    meta = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**meta, "ended": at}))
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[SentryState]:
+    with SentryState(tmp_path / "sentry.db") as made:
+        yield made
+
+
+def watch_of(state: SentryState, played: Played, nodes: Sequence[str] = ("n1", "n2", "n3"), *,
+             plan: SentryPlan = PLAN, gone: bool = True, preempted: bool = False) -> Watch:  # fmt: skip
+    outside = Outside(
+        played, played, lambda: played.now, {"boot": "b", "pid": "1", "started": "1"}, lambda _: False, lambda _: gone,
+        lambda *_: preempted,
+    )  # fmt: skip
+    watch = Watch(state, plan, nodes, state.path.parent / "runs", outside)
+    watch.begin()
+    return watch
+
+
+def round_of(watch: Watch, played: Played) -> None:
+    """Measure all that is due."""
+    while watch.start() or watch.running:
+        played.now += 61.0
+        watch.collect()
+
+
+def test_what_is_due_is_measured_as_many_at_once_as_may_be(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9)
+    watch = watch_of(state, played)
+    assert watch.start() == 2
+    assert watch.start() == 0, "no more than at_once"
+    assert {node for one in state.running() for node in one.nodes} == {"n1", "n2"}
+    round_of(watch, played)
+    assert sorted(node for node, _ in state.last_measured()) == ["n1", "n2", "n3"]
+    assert len(played.started) == 3
+    assert state.running() == []
+    assert len(state.figures("node.copy", 0.0)) == 3
+
+
+def test_busy_nodes_are_left_alone_and_not_asked_again_at_once(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9, busy={"n2"})
+    watch = watch_of(state, played)
+    round_of(watch, played)
+    assert sorted(node for node, _ in state.last_measured()) == ["n1", "n3"]
+    assert played.asked.count("n2") == 1
+    played.busy, played.now = set(), played.now + BUSY_FOR
+    round_of(watch, played)
+    assert ("n2", "node") in state.last_measured()
+
+
+def test_a_run_that_an_earlier_sentry_left_whole_is_taken_in_and_one_that_is_not_is_lost(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9)
+    first = watch_of(state, played)
+    first.start()
+    whole, torn = (one for one in reversed(played.started))
+    leave(whole.folder, {whole.nodes[0]: 3e9})
+    torn.folder.mkdir(parents=True)
+    played.now += 10.0
+    watch_of(state, played)
+    assert {one.id: one.state for one in state.measurements(0.0)} == {whole.number: "done", torn.number: "lost"}
+    assert [(one.node, one.value) for one in state.figures("node.copy", 0.0)] == [(whole.nodes[0], 3e9)]
+    assert state.rows("SELECT * FROM claim") == []
+
+
+def test_nodes_whose_processes_can_t_be_ended_stay_claimed(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9)
+    watch_of(state, played).start()
+    again = watch_of(state, played, gone=False)
+    assert len(state.running()) == 2
+    again.start()
+    assert [job.nodes for job in played.started[2:]] == [("n3",)]
+
+
+def test_a_run_is_taken_in_once(state: SentryState) -> None:
+    from wulf.workflow.sentry.taking import result_of, take_in
+
+    played = Played(lambda *_: 2e9)
+    watch = watch_of(state, played, ["n1"])
+    watch.start()
+    (one,) = state.running()
+    leave(Path(one.run), {"n1": 2e9})
+    result = result_of(one, PLAN.measure[0], End(0), {}, played.now)
+    assert take_in(state, PLAN, one, result, seconds=1.0, now=played.now)
+    assert not take_in(state, PLAN, one, result, seconds=1.0, now=played.now)
+    assert len(state.figures("node.copy", 0.0)) == 1
+    assert state.spent(0.0, played.now) == 1.0
+
+
+def test_what_gives_way_to_a_job_is_preempted_and_soon_measured_again(state: SentryState) -> None:
+    played = Played(lambda *_: None)
+    watch = watch_of(state, played, ["n1"], preempted=True)
+    watch.start()
+    played.now += 61.0
+    watch.collect()
+    (one,) = state.measurements(0.0)
+    assert one.state == "preempted"
+    assert watch.start() == 0, "not at once"
+    played.now += 61.0
+    assert watch.start() == 1
+
+
+def test_what_fails_is_tried_again_later_and_later(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9, refuses=True)
+    watch = watch_of(state, played, ["n1"])
+    times = []
+    for _ in range(400):
+        before = len(state.measurements(0.0))
+        watch.start()
+        if len(state.measurements(0.0)) > before:
+            times.append(played.now)
+        played.now += 30.0
+    gaps = [after - before for before, after in pairwise(times)]
+    assert gaps[:3] == [60.0, 120.0, 240.0]
+    assert max(gaps) == HOUR
+    assert state.rows("SELECT DISTINCT reason FROM measurement") == [("it could not be started: no more processes",)]
+
+
+def test_a_measure_that_fails_does_not_keep_the_others_back() -> None:
+    plan = SentryPlan(measure=tuple(Measure(name=name, command=("x",), every=DAY) for name in ("a", "b")))
+    failed = Measurement(1, "a", ("n1",), "due", "failed", {}, START, START + 1, 1.0, "", "")
+    assert put_off(plan, {}, [failed]).keys() == {("n1", "a")}
+
+
+def test_a_node_that_can_t_be_measured_is_told_the_second_time(state: SentryState) -> None:
+    from wulf.sentry.harvest import Harvest
+    from wulf.workflow.sentry.taking import Result, take_in
+
+    played = Played(lambda *_: 2e9)
+    watch = watch_of(state, played, ["n1"])
+    for number in range(3):
+        assert watch.start() == 1
+        (one,) = state.running()
+        watch.running.clear()
+        played.now += 30.0
+        result = Result("failed", "no route", Harvest(played.now, unreached={"n1": "no route"}))
+        take_in(state, PLAN, one, result, seconds=30.0, now=played.now)
+        assert len(state.incidents()) == min(1, number)
+        assert watch.start() == 0, "it is left alone for a while"
+        played.now += 600.0
+    (incident,) = state.incidents()
+    assert (incident.what.kind, len(state.events(incident.id))) == (Kind.UNREACHABLE, 1)
+    round_of(watch, played)
+    assert state.incidents(open_only=True) == []
+
+
+def test_what_runs_is_ended_with_the_sentry_and_says_nothing_of_its_nodes(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9)
+    watch = watch_of(state, played)
+    watch.start()
+    watch.stop()
+    watch.give_up()
+    assert {one.state for one in state.measurements(0.0)} == {"lost"}
+    assert (state.rows("SELECT * FROM claim"), state.last_measured(), state.signs(0.0)) == ([], {}, [])
