@@ -44,7 +44,7 @@ def told() -> Iterator[tuple[str, list[tuple[str, dict[str, Any]]]]]:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hook)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=[0.02])
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/hook", said
     server.shutdown()

@@ -2,106 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from wulf.core.records import Record, Verdict
+from tests.unit.workflow.sentry.playing import DAY, HOUR, PLAN, START, Played, leave, round_of, watch_of
+from wulf.sentry.harvest import Harvest
 from wulf.sentry.incident import Kind
-from wulf.sentry.messages import when
-from wulf.sentry.plan import Budget, Measure, SentryPlan
+from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement, SentryState
-from wulf.store.run import RunWriter
-from wulf.workflow.sentry.children import End, Job
-from wulf.workflow.sentry.watch import BUSY_FOR, Outside, Watch, put_off
-
-HOUR, DAY = 3600.0, 86400.0
-START = 1.7e9
-PLAN = SentryPlan(
-    measure=(Measure(name="node", command=("node", "--quick"), every=DAY, seconds=60.0),), budget=Budget(at_once=2)
-)
-
-
-@dataclass
-class Played:
-    """Nodes that measure what `value` says of them, and take a minute for it; the time is `now`."""
-
-    value: Callable[[str, float], float | None]
-    now: float = START
-    busy: set[str] = field(default_factory=set)
-    asked: list[str] = field(default_factory=list)
-    started: list[Job] = field(default_factory=list)
-    refuses: bool = False
-
-    def of(self, nodes: Sequence[str]) -> set[str]:
-        self.asked += nodes
-        return set(nodes) - self.busy
-
-    def start(self, job: Job, now: float) -> PlayedChild:
-        if self.refuses:
-            raise OSError("no more processes")
-        self.started.append(job)
-        return PlayedChild(self, job, now + 60.0)
-
-
-@dataclass
-class PlayedChild:
-    played: Played
-    job: Job
-    until: float
-    end: End = field(default_factory=lambda: End(0))
-
-    def poll(self, now: float) -> End | None:
-        if now < self.until:
-            return None
-        if self.end.status == 0:
-            leave(self.job.folder, {node: self.played.value(node, now) for node in self.job.nodes}, now)
-        return self.end
-
-    def stop(self) -> None:
-        self.until, self.end = 0.0, End(130)
-
-
-def leave(folder: Path, values: dict[str, float | None], now: float = START) -> None:
-    """A run that a command left, of that time."""
-    at = when(now)
-    with RunWriter(folder, "node", {"nodes": list(values), "started": at}) as writer:
-        for node, value in values.items():
-            fields = {"metric": "copy", "unit": "B/s", "verdict": Verdict.OK, "value": value, "at": at}
-            if value is not None:
-                writer.append(Record(run=writer.id, subject=node, probe="node", **fields))
-        writer.write_findings([])
-        writer.finish("complete", exit_code=0)
-    meta = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**meta, "ended": at}))
+from wulf.workflow.sentry.children import End
+from wulf.workflow.sentry.taking import Result, result_of, take_in
+from wulf.workflow.sentry.watch import BUSY_FOR, put_off
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[SentryState]:
     with SentryState(tmp_path / "sentry.db") as made:
         yield made
-
-
-def watch_of(state: SentryState, played: Played, nodes: Sequence[str] = ("n1", "n2", "n3"), *,
-             plan: SentryPlan = PLAN, gone: bool = True, preempted: bool = False) -> Watch:  # fmt: skip
-    outside = Outside(
-        played, played, lambda: played.now, {"boot": "b", "pid": "1", "started": "1"}, lambda _: False, lambda _: gone,
-        lambda *_: preempted,
-    )  # fmt: skip
-    watch = Watch(state, plan, nodes, state.path.parent / "runs", outside)
-    watch.begin()
-    return watch
-
-
-def round_of(watch: Watch, played: Played) -> None:
-    """Measure all that is due."""
-    while watch.start() or watch.running:
-        played.now += 61.0
-        watch.collect()
 
 
 def test_what_is_due_is_measured_as_many_at_once_as_may_be(state: SentryState) -> None:
@@ -152,8 +72,6 @@ def test_nodes_whose_processes_can_t_be_ended_stay_claimed(state: SentryState) -
 
 
 def test_a_run_is_taken_in_once(state: SentryState) -> None:
-    from wulf.workflow.sentry.taking import result_of, take_in
-
     played = Played(lambda *_: 2e9)
     watch = watch_of(state, played, ["n1"])
     watch.start()
@@ -202,9 +120,6 @@ def test_a_measure_that_fails_does_not_keep_the_others_back() -> None:
 
 
 def test_a_node_that_can_t_be_measured_is_told_the_second_time(state: SentryState) -> None:
-    from wulf.sentry.harvest import Harvest
-    from wulf.workflow.sentry.taking import Result, take_in
-
     played = Played(lambda *_: 2e9)
     watch = watch_of(state, played, ["n1"])
     for number in range(3):
