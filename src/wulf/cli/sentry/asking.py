@@ -19,7 +19,11 @@ from wulf.core.errors import FOUND, OK
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry status --nodes n3")
+@click.command(
+    cls=Command,
+    short_help="What is wrong, what is next, what it costs.",
+    epilog="Example: wulf sentry status --nodes n3",
+)
 @state_option
 @click.option("--nodes", metavar="NODESET", shell_complete=offers.nodes, help="Of these alone [all].")
 @json_option
@@ -55,7 +59,11 @@ def status(where: Path | None, nodes: str | None, as_json: bool) -> int:
     return FOUND if any(one.what.severity == "bad" for one in found.open) else OK
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry incidents --all --json")
+@click.command(
+    cls=Command,
+    short_help="What changed, and when.",
+    epilog="Example: wulf sentry incidents --all --json",
+)
 @state_option
 @click.option("--all", "closed_too", is_flag=True, help="Closed ones, too.")
 @json_option
@@ -75,7 +83,11 @@ def incidents(where: Path | None, closed_too: bool, as_json: bool) -> int:
     return FOUND if any(one.is_open and one.what.severity == "bad" for one in found) else OK
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry ack 7 --note 'module ordered'")
+@click.command(
+    cls=Command,
+    short_help="Take an incident on: nobody is told again.",
+    epilog="Example: wulf sentry ack 7 --note 'module ordered'",
+)
 @click.argument("number", metavar="ID", type=click.IntRange(min=1))
 @state_option
 @click.option("--note", default="", help="What you found, or will do.")
@@ -89,7 +101,11 @@ def ack(number: int, where: Path | None, note: str, by: str | None) -> int:
     return OK
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry close 7 --note 'BIOS update, as intended'")
+@click.command(
+    cls=Command,
+    short_help="Close an incident: so it should be now.",
+    epilog="Example: wulf sentry close 7 --note 'BIOS update, as intended'",
+)
 @click.argument("number", metavar="ID", type=click.IntRange(min=1))
 @state_option
 @click.option("--note", default="", help="Why.")

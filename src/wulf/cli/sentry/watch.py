@@ -58,7 +58,11 @@ def _way(inventory: Inventory, options: dict[str, Any]) -> list[str]:
     return [*way, "--launcher", launcher] if launcher and launcher != "slurm" else way
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry run sentry.toml --nodes 'n[1-64]'")
+@click.command(
+    cls=Command,
+    short_help="Watch until it is ended: a service.",
+    epilog="Example: wulf sentry run sentry.toml --nodes 'n[1-64]'",
+)
 @click.argument("plan", type=click.Path(path_type=Path))
 @state_option
 @node_options
@@ -73,23 +77,35 @@ def run(plan: Path, where: Path | None, **options: Any) -> int:
     return OK
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry once sentry.toml --for 10m")
+@click.command(
+    cls=Command,
+    short_help="One round, for cron or after a repair.",
+    epilog="Example: wulf sentry once sentry.toml --for 10m",
+)
 @click.argument("plan", type=click.Path(path_type=Path))
 @state_option
 @click.option("--for", "seconds", type=Seconds(), default="10m", show_default=True, help="Begin nothing after so long.")
+@click.option("--now", "anew", is_flag=True, help="Whenever it last was measured: after a repair, say.")
 @node_options
-def once(plan: Path, where: Path | None, seconds: float, **options: Any) -> int:
-    """One round, for cron: measure what is to be measured now, tell what changed, and end."""
+def once(plan: Path, where: Path | None, seconds: float, anew: bool, **options: Any) -> int:
+    """One round, for cron: measure what is to be measured now, tell what changed, and end.
+
+    Exit code 1: something is worse, and its incident open.
+    """
     from wulf.sentry.state import SentryState, in_state
     from wulf.workflow.sentry.run import once as one_round
 
     given = _given(plan, where, options)
-    one_round(given, seconds)
+    one_round(given, seconds, anew=anew)
     found = in_state(given.state, lambda state: SentryState.incidents(state, open_only=True))
     return FOUND if any(one.what.severity == "bad" for one in found) else OK
 
 
-@click.command(cls=Command, epilog="Example: wulf sentry plan > sentry.toml; wulf sentry plan sentry.toml")
+@click.command(
+    cls=Command,
+    short_help="A plan to start from; what a plan costs a day.",
+    epilog="Example: wulf sentry plan > sentry.toml; wulf sentry plan sentry.toml",
+)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @state_option
 @node_options

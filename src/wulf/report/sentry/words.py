@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from time import gmtime, strftime
 
 from wulf.core.names import fold, plural
 from wulf.sentry.choosing import Choice
-from wulf.sentry.incident import Incident, State
+from wulf.sentry.incident import Incident, Kind, State
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement
 
 DAY = 86400.0
+
+COLUMNS = 80
 
 
 def headline(nodes: Sequence[str], open_ones: Sequence[Incident]) -> str:
@@ -19,8 +22,21 @@ def headline(nodes: Sequence[str], open_ones: Sequence[Incident]) -> str:
     watched = f"{plural(len(nodes), 'node')} watched"
     if not open_ones:
         return f"{watched}, nothing is wrong with what was measured"
-    more = f" (and {len(open_ones) - 1} more)" if len(open_ones) > 1 else ""
-    return f"{watched}, {plural(len(open_ones), 'incident')} open: {open_ones[0].what.text}{more}"
+    more = f", and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
+    return f"{watched}, {plural(len(open_ones), 'incident')} open: {brief(open_ones[0])}{more}"
+
+
+def brief(one: Incident) -> str:
+    """An incident in a few words."""
+    own = one.what
+    if own.ratio is not None:
+        return f"{own.node}: {own.metric} is {own.ratio:.3g} times what it was"
+    words = {
+        Kind.ILL: f"is ill: {own.metric}",
+        Kind.UNREACHABLE: "can't be measured",
+        Kind.BLAMED: f"is blamed by {own.metric}",
+    }
+    return f"{own.node} {words.get(own.kind, f'has changed: {own.metric}')}"
 
 
 def incident_lines(one: Incident) -> list[str]:
@@ -28,8 +44,12 @@ def incident_lines(one: Incident) -> list[str]:
     state = "flapping" if one.is_flapping and one.is_open else str(one.state)
     by = f" by {one.by}" if one.by and one.state is State.ACKNOWLEDGED else ""
     note = f": {one.note}" if one.note else ""
-    lines = [f"{one.id:>4}  {state}{by}{note}  {change_time(one)}", f"      {one.what.text}"]
-    return [*lines, f"      → {one.what.next_step}"] if one.what.next_step and one.is_open else lines
+    lines = [f"{one.id:>4}  {state}{by}{note}  {change_time(one)}", *_wrapped(one.what.text)]
+    return [*lines, *_wrapped(one.what.next_step, "→ ")] if one.what.next_step and one.is_open else lines
+
+
+def _wrapped(text: str, mark: str = "") -> list[str]:
+    return wrap(text, COLUMNS, initial_indent=f"      {mark}", subsequent_indent=f"      {' ' * len(mark)}")
 
 
 def change_time(one: Incident) -> str:

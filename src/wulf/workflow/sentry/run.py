@@ -117,9 +117,16 @@ def _end(watch: Watch) -> None:
     watch.give_up()
 
 
-def once(given: Given, seconds: float, clock: Callable[[], float] = time.time) -> None:
-    """One round: measure what is to be measured, begin nothing after so many seconds, tell, and end."""
+def once(given: Given, seconds: float, *, anew: bool = False, clock: Callable[[], float] = time.time) -> None:
+    """One round: measure what is to be measured, begin nothing after so many seconds, tell, and end.
+
+    Parameters
+    ----------
+    anew
+        Whether all is measured, whenever it last was.
+    """
     with watching(given, clock) as watch:
+        watch.anew = clock() if anew else 0.0
         until = clock() + seconds
         going = clock() < until and watch.start() > 0
         while going or watch.running:

@@ -87,6 +87,8 @@ class Watch:
     ----------
     runs
         Folder of the runs.
+    anew
+        What was measured before that counts as never measured.
     """
 
     state: SentryState
@@ -94,6 +96,7 @@ class Watch:
     nodes: Sequence[str]
     runs: Path
     outside: Outside
+    anew: float = 0.0
     running: dict[int, _Running] = field(default_factory=dict)
     _busy: dict[str, float] = field(default_factory=dict)
 
@@ -157,7 +160,8 @@ class Watch:
         state, plan = self.state, self.plan
         with state.snapshot():
             nodes, signs, suspects = state.nodes(), state.signs(now - 30 * DAY), judging.suspects(state, plan)
-            last = put_off(plan, state.last_measured(), state.measurements(now - DAY), suspects)
+            counted = {key: at for key, at in state.last_measured().items() if at >= self.anew}
+            last = put_off(plan, counted, state.measurements(max(self.anew, now - DAY)), suspects)
             measuring = {name for one in state.running() for name in one.nodes} | resting(state, now)
             seconds = {one.name: known for one in plan.measure if (known := state.usual_seconds(one.name)) is not None}
             left = allowance(plan, state.spent(now - DAY, now), state.spent(now - HOUR, now))

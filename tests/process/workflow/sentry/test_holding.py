@@ -14,7 +14,8 @@ import pytest
 from tests.processes import gone, text_when_there, wait_until
 from wulf.core.errors import UsageError
 from wulf.sentry.plan import Measure
-from wulf.workflow.sentry.children import COMPLAINED, SAID, Children, Job
+from wulf.workflow.sentry import tied
+from wulf.workflow.sentry.children import COMPLAINED, SAID, TIED, Children, Job
 from wulf.workflow.sentry.holding import MARK, ended, held, is_alive, mark_of, myself, processes_of
 
 MEASURE = Measure(name="x", command=("no-such-command",), every=1.0)
@@ -114,6 +115,12 @@ def test_what_measures_dies_with_a_sentry_that_is_killed(tmp_path: Path) -> None
         assert gone(child)
         assert time.monotonic() - before < 5.0
     assert ended(mark_of(state, 3), 5.0)
+
+
+def test_a_parent_that_has_ended_already_has_nothing_begun() -> None:
+    assert Path(tied.__file__) == TIED
+    words = [sys.executable, "-S", str(TIED), "1", "/bin/echo", "begun"]
+    assert subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout == ""
 
 
 def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from bench.scale.sentry import LEFT, LIMITS, ROUND, Round, simulated, told
 
 
