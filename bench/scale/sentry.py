@@ -80,6 +80,7 @@ class _Counted:
 
     inner: ByLoad
     asked: int = 0
+    unreached: dict[str, str] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         self.asked += len(nodes)

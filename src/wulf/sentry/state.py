@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wulf.core.errors import UsageError
+from wulf.core.errors import UsageError, WulfError
 from wulf.core.findings import Severity
 from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
 
@@ -186,17 +186,29 @@ class SentryState:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written in the block, or nothing of it; blocks within one another are one."""
+        """All that is written in the block, or nothing of it; blocks within one another are one.
+
+        Raises
+        ------
+        WulfError
+            The disk is full, it may not be written, or another writer does not end.
+        """
         if self._db.in_transaction:
             yield
             return
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            raise WulfError(
+                f"{self.path} can't be written: {error}",
+                "make room, or see who else writes it; nothing is half written",
+            ) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

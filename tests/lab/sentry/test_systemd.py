@@ -1,5 +1,5 @@
-"""The sentry as a service of a systemd that lives: installed as docs/how-to/sentry.md says, in a container that is thrown
-away; killed, it is started again, and goes on; asked to end, it ends cleanly."""
+"""The sentry as a service of a systemd that lives, in a container that is thrown away, as docs/how-to/sentry.md has it:
+killed, it is started again, and goes on; asked to end, it ends cleanly."""
 
 from __future__ import annotations
 

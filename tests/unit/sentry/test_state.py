@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wulf.core.errors import UsageError
+from wulf.core.errors import UsageError, WulfError
 from wulf.core.findings import Severity
 from wulf.sentry.incident import Kind, Observation, What, acknowledged, closed, seen
 from wulf.sentry.state import VERSION, Figure, MetricInfo, SentryState, Sign, in_state
@@ -76,7 +76,7 @@ def test_a_reader_sees_one_moment_beside_a_writer_and_writes_nothing(path: Path)
             writer.watch({"n1": "a", "n2": "a"}, 2.0, 0.1)
             assert [node.name for node in reader.nodes()] == ["n1"]
         assert len(in_state(path, SentryState.nodes)) == 2
-        with SentryState(path, read_only=True) as reader, pytest.raises(sqlite3.OperationalError):
+        with SentryState(path, read_only=True) as reader, pytest.raises(WulfError, match="can't be written"):
             reader.watch({}, 3.0, 0.1)
 
 

@@ -43,7 +43,7 @@ def status(where: Path | None, nodes: str | None, as_json: bool) -> int:
     if as_json:
         echo(json.dumps({**asdict(found), "open": [incident_json(one) for one in found.open]}))
     else:
-        echo(words.headline(found.nodes, found.open))
+        echo(words.headline(found.nodes, found.open, found.unmeasured))
         for one in found.open:
             for line in words.incident_lines(one):
                 echo(line)

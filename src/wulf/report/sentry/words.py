@@ -17,9 +17,12 @@ DAY = 86400.0
 COLUMNS = 80
 
 
-def headline(nodes: Sequence[str], open_ones: Sequence[Incident]) -> str:
-    """The answer in a line: how many nodes, and what is the matter."""
+def headline(nodes: Sequence[str], open_ones: Sequence[Incident], unmeasured: int = 0) -> str:
+    """The answer in a line: how many nodes, how many of them were not measured yet, and what is the matter."""
     watched = f"{plural(len(nodes), 'node')} watched"
+    if nodes and unmeasured == len(nodes) and not open_ones:
+        return f"{watched}, nothing measured yet"
+    watched += f", {unmeasured} of them not measured yet" if unmeasured else ""
     if not open_ones:
         return f"{watched}, nothing is wrong with what was measured"
     more = f", and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""

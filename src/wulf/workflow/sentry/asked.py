@@ -36,6 +36,8 @@ class Status:
         What would be measured now if all nodes were idle.
     chances
         Node → that it has changed, the greatest first.
+    unmeasured
+        Nodes that no measure has anything of yet.
     failed
         The newest measurements that failed within the last 24 hours.
     """
@@ -49,6 +51,7 @@ class Status:
     needed: float
     coming: list[Choice]
     chances: dict[str, float]
+    unmeasured: int
     failed: list[Measurement]
     waiting: dict[str, int]
 
@@ -73,20 +76,22 @@ def status(state: SentryState, now: float, only: Collection[str] = ()) -> Status
     names = [one.name for one in nodes]
     signs, running = state.signs(now - 30 * DAY), state.running()
     seconds = {one.name: known for one in plan.measure if (known := state.usual_seconds(one.name)) is not None}
-    spent = state.spent(now - DAY, now)
+    spent, last = state.spent(now - DAY, now), state.last_measured()
     coming = choose(
         plan, nodes, now, idle=names, measuring={name for one in running for name in one.nodes},
-        last=state.last_measured(), signs=signs, suspects=judging.suspects(state, plan), seconds=seconds,
+        last=last, signs=signs, suspects=judging.suspects(state, plan), seconds=seconds,
         left=allowance(plan, spent, state.spent(now - HOUR, now)),
     )  # fmt: skip
     chances = dict(zip(names, with_signs(nodes, signs, now).tolist(), strict=True)) if nodes else {}
     chosen = [name for name in names if not only or name in only]
+    measured = {node for node, _ in last}
     return Status(
         now, chosen, [one for one in gravest(state.incidents(open_only=True)) if _is_of(one, only)],
         [one for one in running if not only or set(one.nodes) & set(only)], spent, plan.budget.node_minutes * 60.0,
         needed(plan, len(nodes), seconds),
         [one for one in coming if not only or set(one.nodes) & set(only)][:NEXT],
         {name: chances[name] for name in sorted(chosen, key=lambda name: -chances[name])},
+        sum(name not in measured for name in chosen),
         [one for one in state.measurements(now - DAY) if one.state == "failed"], state.waiting(),
     )  # fmt: skip
 

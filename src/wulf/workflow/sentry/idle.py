@@ -23,7 +23,15 @@ BATCH = 256
 
 
 class IdleNodes(Protocol):
-    """Knows which nodes are idle."""
+    """Knows which nodes are idle.
+
+    Attributes
+    ----------
+    unreached
+        Node → why it could not be asked, of the last time.
+    """
+
+    unreached: dict[str, str]
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         """Those of these that are idle now; one that can't be asked is not."""
@@ -31,13 +39,7 @@ class IdleNodes(Protocol):
 
 @dataclass
 class ByLoad:
-    """Implements `IdleNodes` by one request a node.
-
-    Attributes
-    ----------
-    unreached
-        Node → why it could not be asked, of the last time.
-    """
+    """Implements `IdleNodes` by one request a node."""
 
     inventory: Inventory
     rule: Idleness
@@ -72,6 +74,8 @@ class ByLoad:
 class BySlurm:
     """Implements `IdleNodes` by sinfo: nodes without any job that take one, and those that we had drained ourselves.
 
+    Those that Slurm can't reach are Slurm's to tell.
+
     Attributes
     ----------
     drained
@@ -83,6 +87,7 @@ class BySlurm:
     drained: Callable[[], Collection[tuple[str, int]]]
     look: Callable[[], Mapping[str, SlurmNode]] = field(default_factory=lambda: slurm_nodes)
     apart: set[str] = field(default_factory=set)
+    unreached: dict[str, str] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         known, ours = self.look(), self.drained()

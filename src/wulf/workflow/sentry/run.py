@@ -136,7 +136,7 @@ def once(given: Given, seconds: float, *, anew: bool = False, clock: Callable[[]
                 watch.start()
             going = False
         _tidy(watch, clock())
-    tell_and_drain(given.state, given.plan, clock(), given.say)
+        tell_and_drain(given.state, given.plan, clock(), given.say)
 
 
 def stay(given: Given, clock: Callable[[], float] = time.time) -> None:

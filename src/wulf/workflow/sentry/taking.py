@@ -54,8 +54,8 @@ def result_of(
         return Result(FAILED, "it took too long, and was ended")
     try:
         found = _harvest(one, measure, end, known, now)
-    except StoreError as error:
-        return Result(FAILED, error.what)
+    except (StoreError, ValueError, LookupError) as error:  # none of this wulf's: the watch goes on
+        return Result(FAILED, f"its run can't be taken in: {error}")
     if found is None:
         if end is None:
             return Result(GONE, "the sentry ended before it")
@@ -105,7 +105,7 @@ def take_in(
         if not any(each.id == one.id for each in state.running()):
             return False
         found = result.harvest
-        unreachable = _unreachable(state, found, now)  # asked before this run counts as measured
+        unreachable = _unreachable(state, found.unreached, now)  # asked before this run counts as measured
         known = state.facts(found.facts)
         state.keep_facts(found.facts)
         state.classify({node: hardware({**known.get(node, {}), **own}) for node, own in found.facts.items()})
@@ -124,6 +124,14 @@ def take_in(
     return True
 
 
+def note_unreached(state: SentryState, plan: SentryPlan, unreached: Mapping[str, str], now: float) -> None:
+    """Nodes that did not even answer whether they are idle; why, by node."""
+    with state.transaction():
+        signs, observations = _unreachable(state, unreached, now)
+        state.note_signs(signs)
+        _settle(state, observations, (), now, run="", channels=wanted(plan.tell))
+
+
 def _settle(
     state: SentryState, observations: Sequence[Observation], mended: Sequence[tuple[str, str, str]], now: float,
     *, run: str, channels: Sequence[str],
@@ -138,9 +146,9 @@ def _settle(
             state.keep(closed(known, now), What.CLOSED, now, channels)
 
 
-def _unreachable(state: SentryState, found: Harvest, now: float) -> tuple[list[Sign], list[Observation]]:
+def _unreachable(state: SentryState, unreached: Mapping[str, str], now: float) -> tuple[list[Sign], list[Observation]]:
     """Signs of nodes that could not be measured, and those of which it is told: after some times in a row."""
-    signs = [Sign(node, now, LOST, 1.0, why) for node, why in found.unreached.items()]
+    signs = [Sign(node, now, LOST, 1.0, why) for node, why in unreached.items()]
     rows = lost_in_a_row(state, now)
     told = []
     for sign in signs:

@@ -23,6 +23,7 @@ from wulf.workflow.sentry.taking import (
     Result,
     last_words,
     lost_in_a_row,
+    note_unreached,
     result_of,
     take_in,
 )
@@ -33,7 +34,7 @@ NEW = 0.1
 """The chance that a node that was never measured is not as it should be: a judgement, until there are figures."""
 
 BUSY_FOR = 300.0
-"""Seconds for which a node that was not idle is not asked again."""
+"""Seconds for which a node that was not idle, or did not answer, is not asked again: longer than a reboot takes."""
 
 AFTER_FAILURE, AFTER_FAILURES = 60.0, 3600.0
 """Seconds until nodes are measured again after that failed: doubled each time, up to so many."""
@@ -152,7 +153,9 @@ class Watch:
             free = self.outside.idle.of(unsure)
             asked |= set(unsure)
             idle -= set(unsure) - free
-            self._busy |= {name: now for name in unsure if name not in free}
+            unreached = self.outside.idle.unreached
+            note_unreached(self.state, self.plan, unreached, now)
+            self._busy |= {name: now for name in unsure if name not in free and name not in unreached}
         return [one for one in found(idle & asked)[:room] if self._measure(one).on == "any" or set(one.nodes) <= asked]
 
     def _chooser(self, now: float) -> Callable[[set[str]], list[Choice]]:
@@ -244,7 +247,8 @@ def _stamp(at: float) -> str:
 def resting(state: SentryState, now: float) -> set[str]:
     """Nodes that are left alone for a while, since they could not be reached."""
     newest = {one.node: one.at for one in state.signs(now - DAY) if one.name == LOST}
-    return {node for node, (times, _) in lost_in_a_row(state, now).items() if now - newest[node] < pause(times)}
+    lost = lost_in_a_row(state, now)
+    return {node for node, (times, _) in lost.items() if now - newest[node] < pause(times, BUSY_FOR)}
 
 
 def put_off(
@@ -281,6 +285,6 @@ def put_off(
     return {**last, **{key: max(at, last.get(key, at)) for key, at in tried.items()}}
 
 
-def pause(failures: int) -> float:
-    """Seconds until the next attempt after so many failures."""
-    return float(min(AFTER_FAILURES, AFTER_FAILURE * 2 ** (min(failures, 12) - 1)))
+def pause(failures: int, first: float = AFTER_FAILURE) -> float:
+    """Seconds until the next attempt after so many failures; `first`: after the first one."""
+    return float(min(AFTER_FAILURES, first * 2 ** (min(failures, 12) - 1)))

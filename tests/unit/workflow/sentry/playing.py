@@ -32,10 +32,13 @@ class Played:
     asked: list[str] = field(default_factory=list)
     started: list[Job] = field(default_factory=list)
     refuses: bool = False
+    unreached: dict[str, str] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         self.asked += nodes
-        return set(nodes) - self.busy
+        self.unreached = {node: f"{node}: no route" for node in nodes if node in self.down}
+        return set(nodes) - self.busy - self.down
 
     def start(self, job: Job, now: float) -> PlayedChild:
         if self.refuses:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.workflow.sentry.playing import DAY, HOUR, PLAN, START, Played, leave, round_of, watch_of
-from wulf.sentry.harvest import Harvest
+from wulf.sentry.harvest import LOST, Harvest
 from wulf.sentry.incident import Kind
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement, SentryState
@@ -131,11 +131,42 @@ def test_a_node_that_can_t_be_measured_is_told_the_second_time(state: SentryStat
         take_in(state, PLAN, one, result, seconds=30.0, now=played.now)
         assert len(state.incidents()) == min(1, number)
         assert watch.start() == 0, "it is left alone for a while"
-        played.now += 600.0
+        played.now += 1300.0
     (incident,) = state.incidents()
     assert (incident.what.kind, len(state.events(incident.id))) == (Kind.UNREACHABLE, 1)
     round_of(watch, played)
     assert state.incidents(open_only=True) == []
+
+
+def test_a_node_that_does_not_answer_is_told_and_measured_once_it_does(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9, down={"n2"})
+    watch = watch_of(state, played)
+    round_of(watch, played)
+    assert [one.name for one in state.signs(0.0)] == [LOST]
+    assert state.incidents() == [], "once may be chance"
+    for _ in range(3):
+        played.now += 300.0
+        round_of(watch, played)
+    (one,) = state.incidents()
+    assert (one.what.kind, one.what.node, len(state.events(one.id))) == (Kind.UNREACHABLE, "n2", 1)
+    assert sorted(node for node, _ in state.last_measured()) == ["n1", "n3"]
+    played.down, played.now = set(), played.now + HOUR
+    round_of(watch, played)
+    assert state.incidents(open_only=True) == []
+    assert ("n2", "node") in state.last_measured()
+
+
+def test_a_run_that_can_t_be_taken_in_fails_and_the_watch_goes_on(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9)
+    watch = watch_of(state, played, ["n1"])
+    watch.start()
+    (one,) = state.running()
+    leave(Path(one.run), {"n1": 2e9})
+    records = Path(one.run) / "records.jsonl"
+    records.write_text(records.read_text().replace('"at":"20', '"at":"in 20'))
+    result = result_of(one, PLAN.measure[0], End(0), {}, played.now)
+    assert result.state == "failed"
+    assert "can't be taken in" in result.reason
 
 
 def test_what_runs_is_ended_with_the_sentry_and_says_nothing_of_its_nodes(state: SentryState) -> None:
