@@ -117,6 +117,8 @@ def plan(file: Path | None, where: Path | None, **options: Any) -> int:
     from importlib.resources import files
 
     if file is None:
+        if any(value is not None for value in (where, *options.values())):
+            raise UsageError("these options say whose cost a plan has, and none is named", "give the plan's FILE")
         echo(files("wulf.sentry").joinpath("example.toml").read_text(encoding="utf-8"), nl=False)
         return OK
     from wulf.report.sentry.words import plan_lines

@@ -88,6 +88,11 @@ def test_the_plan_that_is_printed_is_one(tmp_path: Path) -> None:
     assert isinstance(read_plan(path), SentryPlan)
 
 
+def test_options_without_a_plan_are_refused() -> None:
+    with pytest.raises(UsageError, match="none is named"):
+        CliRunner().invoke(cli, ["sentry", "plan", "--nodes", "n1"], standalone_mode=False, catch_exceptions=False)
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     path = tmp_path / "sentry.db"
