@@ -151,11 +151,12 @@ def test_an_ill_node_is_drained_and_resumed_and_one_that_others_drained_is_left_
             on(slurm, "mkdir", "/run/tmp/scratch", node=node)
         done = sentry(slurm, "once", plan, *over, "--for", "1")
         assert done.returncode == 0, done.stderr
-        assert slurm_says(slurm, "n2")[0] == "idle", done.stderr
+        assert "Slurm: n2 is resumed: incident" in done.stderr
+        assert wait_until(lambda: slurm_says(slurm, "n2")[0] == "idle", PATIENCE_S)
         assert slurm_says(slurm, "n3") == ("drained", "fan broken")
     finally:
         for node in ("n1", "n2", "n3"):
             on(slurm, "rmdir", "/run/tmp/scratch", node=node)
             on(slurm, "scontrol", "update", f"NodeName={node}", "State=RESUME")
-    assert slurm_says(slurm, "n1")[0] == "idle"
+    assert wait_until(lambda: slurm_says(slurm, "n1")[0] == "idle", PATIENCE_S)
     assert is_sound(state)
