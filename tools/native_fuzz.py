@@ -22,7 +22,7 @@ from provision.packages import Host
 from provision.places import Places
 from provision.runner import SetupError, Shell
 
-TARGETS = ("session", "node", "mpi", "link", "header", "proc", "trace", "goal", "replay", "questions")
+TARGETS = ("session", "node", "mpi", "link", "header", "proc", "perf", "trace", "goal", "replay", "questions")
 LIMITS = ("-max_len=4096", "-timeout=20", "-rss_limit_mb=1024")
 """An input that takes 20 s hangs; -rss_limit_mb holds for ASan's memory, which grows with its quarantine."""
 ENVIRONMENT = {

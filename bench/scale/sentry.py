@@ -81,6 +81,7 @@ class _Counted:
     inner: ByLoad
     asked: int = 0
     unreached: dict[str, str] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         self.asked += len(nodes)

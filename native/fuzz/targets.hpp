@@ -26,6 +26,9 @@ void header(const std::uint8_t* data, std::size_t size);
 /// The kernel's counter files, and the difference of two snapshots.
 void proc(const std::uint8_t* data, std::size_t size);
 
+/// The kernel's descriptions of tracepoints and their records, and what is told of them: who took the CPU.
+void perf(const std::uint8_t* data, std::size_t size);
+
 /// wulf-replay's stdin: all that it may be asked of programs that stand in the request itself.
 void questions(const std::uint8_t* data, std::size_t size);
 

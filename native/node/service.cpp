@@ -7,6 +7,7 @@
 #include "core/json/error.hpp"
 #include "core/session/registry.hpp"
 #include "node/memory/working_set.hpp"
+#include "node/noise/recording.hpp"
 #include "node/os/unavailable.hpp"
 #include "node/power/energy.hpp"
 #include "node/probe.hpp"
@@ -82,6 +83,10 @@ Json describe() { return {{"probes", Registry<HostProbe>::describe()}}; }
 
 void check_run(const Json& json) { (void)read_request(json); }
 
-std::map<std::string, Operation> operations() { return {{"run", {run, /*lengthy=*/true}}}; }
+std::map<std::string, Operation> operations() {
+  std::map<std::string, Operation> all = recording_operations();
+  all["run"] = {run, /*lengthy=*/true};
+  return all;
+}
 
 }  // namespace wulf::node

@@ -1,12 +1,14 @@
 """A contact sheet of pages: `python -m tests.browser.contact_sheet docs/how-it-works/pages.md NAME=PAGE.html …`.
 
 Writes a page with each one's first lines, and into a folder of its name small pictures as a desktop and a phone show
-it: what a person sees before they scroll. Whoever changes how pages look makes it anew, and looks.
+it: what a person sees before they scroll. Pages that are on it already and not named stay as they are. Whoever changes
+how pages look makes them anew, and looks.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 import sys
 from pathlib import Path
 
@@ -23,8 +25,8 @@ FIRST = """return [...document.querySelectorAll("h1, .figures")].map((e) => e.te
 ABOUT = """# What pages show first
 
 Each page as a desktop of 1,280 pixels and a phone of 390 show it before anybody scrolls: the answer, its figures, a
-picture. Made of real runs, most of them in a lab of four nodes on one machine, by `python -m
-tests.browser.contact_sheet`.
+picture. Made of real runs, most of them in a lab of four nodes on one machine, and for `wulf report --site` of a
+state that tests fill (tests/unit/sentry/making.py), by `python -m tests.browser.contact_sheet`.
 """
 
 
@@ -37,18 +39,20 @@ def picture(page: Page, path: Path, out: Path, width: int, height: int, scale: f
     out.write_bytes(base64.b64decode(taken["data"]))
 
 
-def sheet(folder: Path, pages: dict[str, Path]) -> str:
-    """Write the pictures into the folder, and return the text of the page beside it."""
-    parts = [ABOUT]
-    with browser() as page:
-        for name, path in pages.items():
-            shown = []
-            for kind, (width, height, scale) in WIDTHS.items():
-                own = folder / f"{name.replace(' ', '-')}-{kind}.jpg"
-                picture(page, path, own, width, height, scale)
-                shown.append(f"![{name}, {kind}]({folder.name}/{own.name})")
-            parts.append(f"## wulf {name}\n\n> {page.js(FIRST)}\n\n{' '.join(shown)}\n")
-    return "\n".join(parts)
+def entry(page: Page, folder: Path, name: str, path: Path) -> str:
+    """Write a page's pictures into the folder, and return what stands of it on the sheet."""
+    shown = []
+    for kind, (width, height, scale) in WIDTHS.items():
+        own = folder / f"{re.sub('[^a-z0-9]+', '-', name)}-{kind}.jpg"
+        picture(page, path, own, width, height, scale)
+        shown.append(f"![{name}, {kind}]({folder.name}/{own.name})")
+    return f"## wulf {name}\n\n> {page.js(FIRST)}\n\n{' '.join(shown)}\n"
+
+
+def entries(text: str) -> dict[str, str]:
+    """Name → what stands of it on a sheet."""
+    parts = re.split(r"^(?=## wulf )", text, flags=re.MULTILINE)[1:]
+    return {part.partition("\n")[0].removeprefix("## wulf "): part.rstrip("\n") + "\n" for part in parts}
 
 
 def main(words: list[str]) -> int:
@@ -63,7 +67,10 @@ def main(words: list[str]) -> int:
     folder = text.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     pages = {name: Path(path).resolve() for name, _, path in (word.partition("=") for word in words[1:])}
-    text.write_text(sheet(folder, pages), encoding="utf-8")
+    known = entries(text.read_text(encoding="utf-8")) if text.exists() else {}
+    with browser() as page:
+        made = {name: entry(page, folder, name, path) for name, path in pages.items()}
+    text.write_text("\n".join([ABOUT, *(known | made).values()]), encoding="utf-8")
     return 0
 
 

@@ -1,60 +1,15 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "node/probe.hpp"
 #include "node/time/noise.hpp"
 #include "node/time/ticks.hpp"
+#include "node/time/watch.hpp"
 
 namespace wulf::node {
 namespace {
 
 constexpr double kUsualThreshold = 9;  // of the selfish detour benchmark
-constexpr std::size_t kMostGaps = 1U << 16U;
-
-/// What the loop saw.
-struct Watch {
-  std::vector<Gap> gaps;
-  std::uint64_t minimum = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t longest = 0;  ///< of what was no gap
-  std::uint64_t elapsed = 0;
-};
-
-/// The least time between two looks at the counter.
-std::uint64_t least_step() {
-  constexpr int kLooks = 20'000;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t last = ticks();
-  for (int i = 0; i < kLooks; ++i) {
-    const std::uint64_t next = ticks();
-    least = std::min(least, next - last);
-    last = next;
-  }
-  return std::max<std::uint64_t>(least, 1);  // a slow counter shows the same twice
-}
-
-/// Looks at the counter for so many ticks, and notes where it was away for more than `limit`.
-Watch watch(std::uint64_t span, std::uint64_t minimum, std::uint64_t limit) {
-  Watch seen;
-  seen.minimum = minimum;
-  seen.gaps.resize(kMostGaps);  // touched, so that noting one costs no page fault
-  std::size_t count = 0;
-  const std::uint64_t start = ticks();
-  std::uint64_t last = start;
-  while (last - start < span && count < kMostGaps) {
-    const std::uint64_t next = ticks();
-    const std::uint64_t step = next - last;
-    if (step > limit) [[unlikely]] {
-      seen.gaps[count++] = {last - start, step};
-    } else {
-      seen.longest = std::max(seen.longest, step);
-    }
-    last = next;
-  }
-  seen.elapsed = last - start;
-  seen.gaps.resize(count);
-  return seen;
-}
 
 /// The selfish detour benchmark.
 class Detour final : public HostProbe {

@@ -44,6 +44,7 @@ TEST_CASE("the corpus of node runs clean") { replay("node", wulf::fuzz::node); }
 TEST_CASE("the corpus of link runs clean") { replay("link", wulf::fuzz::link); }
 TEST_CASE("the corpus of header runs clean") { replay("header", wulf::fuzz::header); }
 TEST_CASE("the corpus of proc runs clean") { replay("proc", wulf::fuzz::proc); }
+TEST_CASE("the corpus of perf runs clean") { replay("perf", wulf::fuzz::perf); }
 TEST_CASE("the corpus of questions runs clean") { replay("questions", wulf::fuzz::questions); }
 TEST_CASE("the corpus of trace runs clean") { replay("trace", wulf::fuzz::trace); }
 TEST_CASE("the corpus of goal runs clean") { replay("goal", wulf::fuzz::goal); }

@@ -101,6 +101,36 @@ class Replicate(TypedDict):
     during: NotRequired[dict[str, Any] | None]
 
 
+NoiseCulprit = TypedDict("NoiseCulprit", {"class": str, "name": str, "pid": NotRequired[int]})
+
+
+class NoiseProcess(TypedDict):
+    process: int
+    seen: bool
+    left_out: Count
+    stolen: list[Annotated[list[Count], Field(min_length=3, max_length=3)]]
+
+
+class NoiseStarted(TypedDict):
+    cpus: list[Count]
+
+
+class NoiseTold(TypedDict):
+    start: Count
+    full: bool
+    records: Count
+    lost_records: Count
+    culprits: list[NoiseCulprit]
+    processes: list[NoiseProcess]
+
+
+def _of_known(told: NoiseTold) -> NoiseTold:
+    known = len(told["culprits"])
+    if any(piece[2] >= known for process in told["processes"] for piece in process["stolen"]):
+        raise ValueError(f"a piece is of none of the {known} culprits")
+    return told
+
+
 class Parameter(TypedDict):
     name: str
     type: Literal["bool", "int", "float", "str"]
@@ -512,7 +542,11 @@ _NATIVE = {**_EVERY, "counters": Counted, "clock": Clock, "run": Replicate}
 
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "wulf-net": {**_NATIVE, "serve": Serving, "stop": Stopped},
-    "wulf-node": _NATIVE,
+    "wulf-node": {
+        **_NATIVE,
+        "noise_start": NoiseStarted,
+        "noise_stop": Annotated[NoiseTold, AfterValidator(_of_known)],
+    },
     "wulf-mpi": {**_NATIVE, "bind": Nothing, "ranks": Ranks},
     "wulf-agent": {
         **_EVERY,

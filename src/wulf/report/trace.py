@@ -9,6 +9,7 @@ from typing import Any
 from wulf.core.names import capitalised
 from wulf.core.units import show
 from wulf.report.kit.view import Columns, Section, View
+from wulf.report.trace_noise import noise_sections
 
 MOST_RANKS = 8
 """Ranks up to which every one has a row, and a place in the matrix: so many columns fit into 80."""
@@ -23,11 +24,12 @@ Result = Mapping[str, Any]
 def trace_view(result: Result) -> View:
     """The view of a result, as the workflow makes it and summary.json holds it."""
     sections = [_goal(result)] if result["kind"] == "goal" else _sections(result)
-    return View("trace", _headline(result), [one for one in sections if one is not None], _notes(result))
+    return View("wulf trace", _headline(result), [one for one in sections if one is not None], _notes(result))
 
 
 def _sections(result: Result) -> list[Section | None]:
-    return [_ranks(result), _calls(result), _pairs(result), _sizes(result)] if result["ranks"] else []
+    found = [_ranks(result), _calls(result), _pairs(result), _sizes(result)] if result["ranks"] else []
+    return [*found, *noise_sections(result["noise"])] if result.get("noise") else found
 
 
 def _headline(result: Result) -> str:

@@ -8,6 +8,7 @@ It is one long file: every statement stands beside the others that keep the same
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 
 from wulf.core.errors import UsageError, WulfError
 from wulf.core.findings import Severity
+from wulf.core.places import user_folder
 from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
 
 VERSION = 1
@@ -33,6 +35,12 @@ _INCIDENT = (
     "next_step", "unit", "before", "now", "ratio", "low", "high", "by", "note", "run",
 )  # fmt: skip
 """Columns of an incident behind its number, in the schema's order."""
+
+
+def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the state is unless it is named: in systemd's $STATE_DIRECTORY, else in the user's own folder."""
+    folder = environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    return (Path(folder) if folder else user_folder("state", environ)) / "sentry.db"
 
 
 @dataclass(frozen=True)
@@ -402,10 +410,11 @@ class SentryState:
 
     def latest(self) -> list[Figure]:
         """Every node's newest figure of every metric, of nodes that are in the plan."""
-        rows = self._db.execute(
-            "SELECT figure.node, metric.name, MAX(at), value, low, high FROM figure "
-            "JOIN metric ON metric.id = figure.metric JOIN node ON node.name = figure.node AND node.gone IS NULL "
-            "GROUP BY figure.metric, figure.node ORDER BY metric.name, figure.node"
+        rows = self._db.execute(  # a look-up for each node and metric: what is older is not read
+            "SELECT figure.node, metric.name, at, value, low, high FROM metric CROSS JOIN node JOIN figure "
+            "ON figure.metric = metric.id AND figure.node = node.name AND figure.at = (SELECT at FROM figure "
+            "WHERE figure.metric = metric.id AND figure.node = node.name ORDER BY at DESC LIMIT 1) "
+            "WHERE node.gone IS NULL ORDER BY metric.name, node.name"
         )
         return [Figure(*row) for row in rows]
 

@@ -93,3 +93,21 @@ def few_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
     mean = float(values.mean())
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * float(values.std(ddof=1)) / n**0.5
     return Estimate(mean, mean - half, mean + half, confidence, n)
+
+
+def ratio_interval(parts: ArrayLike, wholes: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """The sum of parts by the sum of wholes, which come in pairs: shape (n,) each, wholes not all 0.
+
+    The jackknife's pseudo-values with Student's t (Miller, Biometrika 61, 1974), which takes into account that a part
+    grows with its whole.
+    """
+    top, bottom = checked(parts), checked(wholes)
+    n = int(top.size)
+    without = bottom.sum() - bottom
+    if n < 2 or not (without > 0).all():
+        return Estimate.unresolved(n, f"{n} pairs, of which not two have anything to share, have no interval")
+    whole = float(top.sum() / bottom.sum())
+    pseudo = n * whole - (n - 1) * (top.sum() - top) / without
+    found = few_mean_interval(pseudo, confidence)
+    half = ((found.high or 0.0) - (found.low or 0.0)) / 2
+    return Estimate(whole, whole - half, whole + half, confidence, n)

@@ -95,6 +95,8 @@ class Header(TypedDict, total=False):
     command: str
     clock: str
     begin_realtime_ns: Annotated[int, Field(ge=0)]
+    begin_monotonic_ns: Annotated[int, Field(ge=0)]
+    pid: Annotated[int, Field(ge=0)]
 
 
 @cache

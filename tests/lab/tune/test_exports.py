@@ -17,7 +17,8 @@ import wulf.rates
 from tests.lab.containers import debian, run_inside
 from tests.unit.rates.making import written
 from tests.unit.tune.make_exports import KEPT, RATE, SETTINGS, SOURCE
-from wulf.rates.exposition import exposition, unreadable
+from wulf.rates.exposition import UNREADABLE, families
+from wulf.scrape.openmetrics import Form, exposition
 from wulf.tune.export import export
 from wulf.tune.export.entry import Entry, Source
 from wulf.tune.kept import Kept
@@ -106,7 +107,7 @@ def test_udev_takes_the_rules(trixie: Path, tmp_path: Path, form: str, words: st
 def test_prometheus_takes_the_rates(trixie: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WULF_RATES", str(tmp_path / "rates.json"))
     written(tmp_path / "rates.json")
-    for text in (exposition(wulf.rates.load(), 0.0), unreadable()):
-        (tmp_path / "metrics").write_text(text)
+    for shown in (families(wulf.rates.load(), 0.0), UNREADABLE):
+        (tmp_path / "metrics").write_text(exposition(shown, Form.TEXT))
         done = run_inside(trixie, tmp_path, "sh", "-c", "promtool check metrics <metrics")
         assert done.returncode == 0, done.stdout + done.stderr

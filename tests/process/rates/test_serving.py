@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.unit.rates.test_serving import ask
-from tests.unit.rates.test_serving import file as file
+from tests.unit.rates.test_exposition import file as file
+from tests.unit.scrape.test_serving import ask
 
 
 def test_it_ends_with_its_stdin(file: Path) -> None:

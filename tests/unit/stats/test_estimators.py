@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, modes, robust_sigma
 from wulf.stats.estimates import Estimate
-from wulf.stats.intervals import few_mean_interval, median_interval
+from wulf.stats.intervals import few_mean_interval, median_interval, ratio_interval
 from wulf.stats.stopping import WatchRule, WidthRule, flags, settled_median
 
 INTERVALS: dict[str, Callable[[Any], Estimate]] = {
@@ -158,3 +158,21 @@ def test_deviation_scales_and_does_not_shift() -> None:
 def test_impossible_confidences_are_refused(name: str, confidence: float) -> None:
     with pytest.raises(ValueError, match="not between 0 and 1"):
         INTERVALS[name](range(100), confidence)  # type: ignore[call-arg]
+
+
+def test_a_ratio_of_sums_has_an_interval_that_knows_of_their_dependence() -> None:
+    wholes = np.array([1.0, 5.0, 2.0, 9.0, 4.0, 3.0])
+    exact = ratio_interval(0.25 * wholes, wholes)  # the part grows with its whole, which varies ninefold
+    assert exact.value == pytest.approx(0.25)
+    assert (exact.low, exact.high) == (pytest.approx(0.25), pytest.approx(0.25))
+    assert ratio_interval([1.0], [2.0]).value is None
+    assert ratio_interval([0.0, 1.0], [0.0, 2.0]).value is None  # without one there is nothing to share
+
+
+def test_the_interval_of_a_ratio_covers_it_nearly_as_often_as_it_says() -> None:
+    random = np.random.default_rng(7)
+    wholes = random.uniform(1, 3, (2000, 10))
+    parts = wholes * random.uniform(0.1, 0.5, wholes.shape)
+    found = [ratio_interval(part, whole) for part, whole in zip(parts, wholes, strict=True)]
+    covered = np.mean([(one.low or 0.0) <= 0.3 <= (one.high or 0.0) for one in found])
+    assert 0.92 < covered < 0.98

@@ -59,6 +59,7 @@ def command() -> None:
     "--no-network", is_flag=True,
     help="Do not measure what a message costs, which is the baseline of `wulf predict`, right after the run.",
 )  # fmt: skip
+@click.option("--noise", is_flag=True, help="Record who takes the CPUs, and which rank was late for whom (root).")
 @click.option("--env", "environment", metavar="NAME=VALUE", multiple=True, help="For the program.")
 @click.option("--chdir", metavar="DIR", help="A folder of the nodes to run in [an empty one of its own].")
 @click.option("--timeout", type=Seconds(), help="The run over nodes may take so long: 60s, 5m [10m].")
@@ -77,7 +78,7 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     if not words:
         raise UsageError("no program is given", "write it after `--`: wulf trace -- mpirun -n 4 ./app")
     as_json, out = options.pop("as_json"), options.pop("out")
-    asked = {"sites": options.pop("sites"), "network": not options.pop("no_network")}
+    asked = {"sites": options.pop("sites"), "network": not options.pop("no_network"), "noise": options.pop("noise")}
     own = {name: options.pop(name) for name in ("environment", "chdir", "timeout")}
     over_nodes = bool(options["nodes_given"]) or any(
         options[name] is not None

@@ -87,9 +87,12 @@ def _value(spec: ParamSpec, text: str, value: str) -> Param:
 )
 @click.option("--probe", "name", metavar="NAME", shell_complete=_probe_names, help="One probe alone; see --list.")
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="A parameter of --probe; may be repeated.")
+@click.option("--noise", is_flag=True, help="Noise alone, as --only noise.")
+@click.option("--why", is_flag=True, help="With --noise: trace who took the CPU (root on the nodes).")
+@click.option("--cpus", metavar="LIST", help="Of --why: 0,2-5, or all [16 at most of a node].")
 @click.option("--list", "listing", is_flag=True, help="Print the probes and the rows, and measure nothing.")
-def command(nodeset: str | None, only: str | None, name: str | None, settings: tuple[str, ...], listing: bool,
-            **options: Any) -> int:  # fmt: skip
+def command(nodeset: str | None, only: str | None, name: str | None, settings: tuple[str, ...], noise: bool,
+            why: bool, cpus: str | None, listing: bool, **options: Any) -> int:  # fmt: skip
     """Every node's own figures, and which node deviates.
 
     lmbench's table and more, with intervals: arithmetic, memory and its caches, system calls, processes, the network
@@ -105,9 +108,23 @@ def command(nodeset: str | None, only: str | None, name: str | None, settings: t
         raise UsageError("--set is of one probe", "name it with --probe, or leave --set out")
     if only and name:
         raise UsageError("--only is of the whole table, --probe of one probe", "give one of them")
+    if noise and (only or name):
+        raise UsageError("--noise is a choice of its own", "leave --only and --probe out")
+    if (why or cpus is not None) and not (noise and why):
+        raise UsageError("--why belongs to --noise, and --cpus to both", "wulf node --noise --why --cpus 0,1")
     options["nodes"] = nodeset or options.get("nodes")
     as_json = options.pop("as_json")
-    return _one(name, settings, as_json, options) if name else _all(only, as_json, options)
+    if why:
+        return _why(cpus, as_json, options)
+    return _one(name, settings, as_json, options) if name else _all("noise" if noise else only, as_json, options)
+
+
+def _why(cpus: str | None, as_json: bool, options: dict[str, Any]) -> int:
+    """Who took the CPUs."""
+    from wulf.workflow.node.noise import NoiseCulprits, chosen_cpus
+
+    make = partial(NoiseCulprits, probe=node_probe(), cpus=chosen_cpus(cpus))
+    return show_run(studied("node-noise", options, make), as_json=as_json)
 
 
 def _all(only: str | None, as_json: bool, options: dict[str, Any]) -> int:

@@ -215,14 +215,14 @@ def serve(listen: str, stay: bool) -> None:
     The file is read at every request. Ends when stdin closes, so that it ends with whoever started it; with --stay, or
     started by systemd, it goes on.
     """
-    from wulf.rates import serving
+    from wulf.rates.exposition import metrics
+    from wulf.scrape import serving
 
     address, port = serving.parse_listen(listen)
-    server = serving.Server(address, port)
+    server = serving.Server(address, port, metrics, "wulf rates serve")
     if not serving.is_loopback(address):
         echo(f"note: whoever reaches {address} may read this machine's rates: there is no key", err=True)
-    host = f"[{address}]" if ":" in address else address
-    echo(f"http://{host}:{server.server_port}/metrics", err=True)
+    echo(server.url, err=True)
     serving.serve(server, stay=stay or serving.under_systemd())
 
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "ack": "wulf.cli.sentry.asking:ack",
     "close": "wulf.cli.sentry.asking:close",
     "plan": "wulf.cli.sentry.watch:plan",
+    "metrics": "wulf.cli.sentry.metrics:metrics",
 }
 """Name → module and attribute."""
 

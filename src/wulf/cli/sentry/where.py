@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from wulf.core.places import user_folder
-
 
 def state_path(given: Path | None) -> Path:
-    """The state that was named; else systemd's $STATE_DIRECTORY or the user's own folder has it."""
-    if given is not None:
-        return given
-    folder = os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
-    return (Path(folder) if folder else user_folder("state")) / "sentry.db"
+    """The state that was named; else systemd's folder, or the user's own, has it."""
+    from wulf.sentry.state import default_path
+
+    return given if given is not None else default_path()
 
 
 state_option = click.option(

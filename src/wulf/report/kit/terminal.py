@@ -22,6 +22,7 @@ from wulf.report.kit.view import (
     Callout,
     Cell,
     Columns,
+    Drawing,
     Element,
     Fold,
     Footnotes,
@@ -112,7 +113,7 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             say(console, Text(printable(one.text), style="dim"), indent)
         case Columns():
             _print_table(one, console, indent)
-        case Plot() | Forest() | Trend():
+        case Plot() | Forest() | Trend() | Drawing():
             _print_drawn(one, console, indent)
         case Footnotes():
             for number, text in enumerate(one.texts, 1):
@@ -129,8 +130,11 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             _print_callout(one, console, indent)
 
 
-def _print_drawn(one: Plot | Forest | Trend, console: Console, indent: int) -> None:
+def _print_drawn(one: Plot | Forest | Trend | Drawing, console: Console, indent: int) -> None:
     match one:
+        case Drawing() if one.printed:
+            for line in one.printed(min(console.width, 100) - indent):
+                console.print(Text(" " * indent + printable(line)), highlight=False, soft_wrap=True)
         case Plot():
             _print_plot(one, console, indent)
         case Forest() if one.rows:
@@ -165,6 +169,8 @@ def _is_printed(one: Element | str) -> bool:
             return bool(one.rows)
         case Fold():
             return any(map(_is_printed, one.body)) if one.printed else bool(one.brief)
+        case Drawing():
+            return one.printed is not None
     return isinstance(one, str | Plot | Trend | Footnotes)
 
 

@@ -212,20 +212,20 @@ class Forest(Element):
 
 @dataclass(frozen=True)
 class Drawing(Element):
-    """A chart that pages alone have; what it shows stands in tables, too.
+    """A chart that pages alone have; what it shows stands in tables, too, or is `printed`.
 
     Attributes
     ----------
-    key
-        Its place on the page.
     make
-        Makes what the scripts draw: a terminal never asks.
+        Makes what the scripts draw at `key`, its place on the page: a terminal never asks.
     about
         What it shows, for those who can't see it.
     scripts
         Of templates/, in the order in which they are needed.
     low
         Whether it may be less high than others.
+    printed
+        Lines that a terminal has in its place, of so many columns at most.
     """
 
     kind: ClassVar[str] = "drawing"
@@ -234,6 +234,7 @@ class Drawing(Element):
     about: str
     scripts: Sequence[str] = ("report.js",)
     low: bool = False
+    printed: Callable[[int], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)

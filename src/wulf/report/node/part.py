@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
+from wulf.measure.node.culprits import PROBE
 from wulf.measure.node.rows import CURVE, MATRIX, ROW
 from wulf.report.kit.matrices import run_nodes
 from wulf.report.kit.parts import Part
 from wulf.report.kit.view import Section
+from wulf.report.node.culprits import answer, culprit_sections
 from wulf.report.node.sections import node_sections, typical
 from wulf.store.run import Run
 
@@ -35,4 +37,22 @@ class Nodes(Part):
         return node_sections(run)
 
 
-PARTS = (Nodes(),)
+class Culprits(Part):
+    """Who took the CPUs, where detours were traced."""
+
+    place = 71
+
+    def answer(self, run: Run) -> str:
+        """What the noisiest CPU loses, and to whom."""
+        return answer(run.records)
+
+    def shown(self, run: Run) -> Iterable[Record]:
+        """Those of the probe and of its culprits."""
+        return (record for record in run.records if record.params.get("pattern") == PROBE)
+
+    def view(self, run: Run) -> Sequence[Section]:
+        """The table by culprit, and the worst detours."""
+        return culprit_sections(run.records)
+
+
+PARTS = (Nodes(), Culprits())

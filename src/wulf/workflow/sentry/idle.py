@@ -29,12 +29,15 @@ class IdleNodes(Protocol):
     ----------
     unreached
         Node → why it could not be asked, of the last time.
+    apart
+        Nodes that are idle, and can't be measured together with others, as of the last time.
     """
 
     unreached: dict[str, str]
+    apart: set[str]
 
     def of(self, nodes: Sequence[str]) -> set[str]:
-        """Those of these that are idle now; one that can't be asked is not."""
+        """Those of these that are idle now; one that can't be asked is not. Raises UsageError where none can."""
 
 
 @dataclass
@@ -44,6 +47,7 @@ class ByLoad:
     inventory: Inventory
     rule: Idleness
     unreached: dict[str, str] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         self.unreached = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from wulf.core.errors import UsageError
 from wulf.core.names import fold
 from wulf.sentry import judging
 from wulf.sentry.choosing import Choice, allowance, choose
@@ -150,13 +151,21 @@ class Watch:
             ]
             if not unsure:
                 return chosen
-            free = self.outside.idle.of(unsure)
             asked |= set(unsure)
-            idle -= set(unsure) - free
-            unreached = self.outside.idle.unreached
-            note_unreached(self.state, self.plan, unreached, now)
-            self._busy |= {name: now for name in unsure if name not in free and name not in unreached}
+            idle -= set(unsure) - self._idle_of(unsure, now)
         return [one for one in found(idle & asked)[:room] if self._measure(one).on == "any" or set(one.nodes) <= asked]
+
+    def _idle_of(self, nodes: Sequence[str], now: float) -> set[str]:
+        """Those of these that are idle; the others are remembered."""
+        try:
+            free = self.outside.idle.of(nodes)
+        except UsageError as error:  # Slurm is down, say: the watch outlasts that
+            self.outside.say(error.what)
+            return set()
+        unreached = self.outside.idle.unreached
+        note_unreached(self.state, self.plan, unreached, now)
+        self._busy |= {name: now for name in nodes if name not in free and name not in unreached}
+        return free
 
     def _chooser(self, now: float) -> Callable[[set[str]], list[Choice]]:
         """Chooses among idle nodes by what the state holds now."""
@@ -184,6 +193,11 @@ class Watch:
 
     def _start(self, choice: Choice) -> bool:
         now, measure = self.outside.clock(), self._measure(choice)
+        if measure.nodes_at_once != 1 and measure.on == "idle":
+            together = tuple(name for name in choice.nodes if name not in self.outside.idle.apart)
+            choice = replace(choice, nodes=together)
+            if len(together) < 2:
+                return False
         number = self.state.claim(
             choice.measure, choice.nodes, choice.why, now, self.outside.holder,
             run=lambda number: str(self.runs / f"{_stamp(now)}-{choice.measure}-{number}"),

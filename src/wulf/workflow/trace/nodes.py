@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wulf.agent.mpi.trace import PART
 from wulf.apps.ran import OK as WELL
@@ -26,6 +27,7 @@ from wulf.workflow.app.run import AppRequest
 from wulf.workflow.impact.run import Ready, ready_of
 from wulf.workflow.mpi.preloading import ASK_TIMEOUT, common_folder, handed_on, library_on, trouble_with
 from wulf.workflow.trace.launch import variables
+from wulf.workflow.trace.noise import recorded
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,12 @@ class OnNodes:
     seconds: float | None
     trouble: str
     notes: Sequence[str]
+    noise: Mapping[str, Any] | None = None
+    """What was taken from the ranks, and who was late for whom; None where nobody asked, or it is not known."""
 
 
-def run_on_nodes(inventory: Inventory, application: AppRequest, into: Path, *, sites: bool, watch: Watcher) -> OnNodes:
+def run_on_nodes(inventory: Inventory, application: AppRequest, into: Path, *, sites: bool, noise: bool = False,
+                 watch: Watcher) -> OnNodes:  # fmt: skip
     """Run it once under the tracer, and put the ranks' files into a folder of this machine.
 
     Raises
@@ -63,9 +68,11 @@ def run_on_nodes(inventory: Inventory, application: AppRequest, into: Path, *, s
             if trouble:
                 raise UsageError(f"{trouble}: it can't be traced", "name its own MPI with --mpi")
             watch.say(f"tracing with {mpi.title}")
-            ran = Tracer(agents, library, sites=sites).run(ready, into, watch)
+            with recorded(access, machines_of(inventory, inventory.names), wanted=noise) as recorder:
+                ran = Tracer(agents, library, sites=sites).run(ready, into, watch)
+                taken = recorder.told(into)
     reason = "" if ran.verdict == WELL else ran.reason
-    return OnNodes(ready.command, mpi, ran.seconds, reason, [*ready.notes, *ran.notes])
+    return OnNodes(ready.command, mpi, ran.seconds, reason, [*ready.notes, *ran.notes, *recorder.notes], taken)
 
 
 class Tracer:

@@ -28,6 +28,7 @@ from wulf.workflow.engine.done import Done
 from wulf.workflow.trace.launch import launched, machine_code, traced_words
 from wulf.workflow.trace.network import measure_network
 from wulf.workflow.trace.nodes import run_on_nodes
+from wulf.workflow.trace.noise import recorded
 
 FOLDER = "trace"
 """Of a run: where its trace lies."""
@@ -77,6 +78,8 @@ class Here:
     """Whether what the program prints goes to standard error, since standard output is ours."""
     network: bool = False
     """Whether what a message costs here is measured right after."""
+    noise: bool = False
+    """Whether it is recorded who has the CPUs meanwhile."""
 
 
 def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
@@ -87,11 +90,24 @@ def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) ->
     UsageError
         Its MPI is not known, or can't build the tracer; the program uses another one.
     """
-    folder = _folder(writer)
-    with access_to(Inventory.this_machine()) as access:
+    folder, here = _folder(writer), Inventory.this_machine()
+    with access_to(here) as access:
         mpi, library = launched(access, asked.words, asked.mpi, watch.say)
-    words, environment = traced_words(asked.words, mpi, library, folder, sites=asked.sites)
-    watch.say(f"tracing with {mpi.title}")
+        words, environment = traced_words(asked.words, mpi, library, folder, sites=asked.sites)
+        with recorded(access, here.nodes, wanted=asked.noise) as recorder:
+            watch.say(f"tracing with {mpi.title}")
+            trouble, seconds = _run(asked, words, environment)
+            noise = recorder.told(folder)
+    notes = list(recorder.notes)
+    if asked.network and not trouble:
+        spec = WorldSpec(per_node=2, mpi=asked.mpi or mpi.kind)
+        notes += measure_network(here, spec, writer.path, folder, watch)
+    told = CommandEnd(asked.words, seconds, trouble, mpi.title, notes)
+    return _finished(writer, told, lambda: why_none(asked.words), UNWATCHED, noise)
+
+
+def _run(asked: Here, words: Sequence[str], environment: Mapping[str, str]) -> tuple[str, float]:
+    """The command, until it has ended: why it did not end well, and the seconds that it took."""
     began = time.monotonic()
     try:
         status = subprocess.run(
@@ -102,13 +118,7 @@ def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) ->
         ).returncode
     except OSError as error:
         raise UsageError(f"{asked.words[0]} can't be started: {error.strerror}", "is it in the PATH?") from error
-    trouble, seconds = _ended(status), time.monotonic() - began
-    notes: list[str] = []
-    if asked.network and not trouble:
-        spec = WorldSpec(per_node=2, mpi=asked.mpi or mpi.kind)
-        notes = measure_network(Inventory.this_machine(), spec, writer.path, folder, watch)
-    told = CommandEnd(asked.words, seconds, trouble, mpi.title, notes)
-    return _finished(writer, told, lambda: why_none(asked.words), UNWATCHED)
+    return _ended(status), time.monotonic() - began
 
 
 def _ended(status: int) -> str:
@@ -119,7 +129,7 @@ def _ended(status: int) -> str:
 
 def trace_nodes(
     inventory: Inventory, application: AppRequest, writer: RunWriter, *, sites: bool = False, network: bool = False,
-    watch: Watcher = UNWATCHED,
+    noise: bool = False, watch: Watcher = UNWATCHED,
 ) -> Done:  # fmt: skip
     """Run a program over nodes under the tracer, bring its trace here, and perhaps measure the network that it was on.
 
@@ -129,13 +139,13 @@ def trace_nodes(
         The program is not on the nodes, or its ranks can't be started there; the program uses another MPI.
     """
     folder = _folder(writer)
-    ran = run_on_nodes(inventory, application, folder, sites=sites, watch=watch)
+    ran = run_on_nodes(inventory, application, folder, sites=sites, noise=noise, watch=watch)
     notes = list(ran.notes)
     if network and not ran.trouble:
         notes += measure_network(inventory, application.spec, writer.path, folder, watch)
     words = shlex.split(ran.command)
     told = CommandEnd(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", notes)
-    return _finished(writer, told, lambda: why_none(words), watch)
+    return _finished(writer, told, lambda: why_none(words), watch, ran.noise)
 
 
 def _folder(writer: RunWriter) -> Path:
@@ -154,7 +164,8 @@ def why_none(words: Sequence[str]) -> str:
     return "nothing that called MPI_Init was started with this MPI; is it a program of another one, or of none?"
 
 
-def _finished(writer: RunWriter, told: CommandEnd, none: Callable[[], str], watch: Watcher) -> Done:
+def _finished(writer: RunWriter, told: CommandEnd, none: Callable[[], str], watch: Watcher,
+              noise: Mapping[str, Any] | None = None) -> Done:  # fmt: skip
     """Read what is there, write manifest and summary, and judge."""
     folder = writer.path / FOLDER
     faults = [Fault("program", told.trouble)] if told.trouble else []
@@ -173,7 +184,7 @@ def _finished(writer: RunWriter, told: CommandEnd, none: Callable[[], str], watc
     )  # fmt: skip
     write_manifest(folder, manifest)
     found.faults = faults
-    result = result_of(found, manifest, writer.id, folder) | {"notes": list(told.notes)}
+    result = result_of(found, manifest, writer.id, folder) | {"notes": list(told.notes), "noise": noise}
     code = FOUND if faults else OK
     writer.write_json(SUMMARY, result | {"exit_code": code})
     writer.write_findings([])

@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 
 from wulf.core.errors import WulfError
+from wulf.report.foresight.outcome import OUTCOME as TRACE
 from wulf.report.impact.outcome import OUTCOME as IMPACT
 from wulf.report.kit.outcomes import Outcome, outcome_in
 from wulf.report.search.outcome import OUTCOME as SEARCH
 from wulf.report.tune.outcome import OUTCOME as CAMPAIGN
 
 
-@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT])
+@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT, TRACE])
 def test_each_is_known_by_its_file(outcome: Outcome, tmp_path: Path) -> None:
     assert outcome_in(tmp_path) is None
     (tmp_path / outcome.file).write_text("{}")
     assert outcome_in(tmp_path) is outcome
 
 
-@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT])
+@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT, TRACE])
 @pytest.mark.parametrize(
     "content",
     ["{}", '{"settings": 3}', "[]", "[" * 10_000, '{"rows": [{}]}', '{"settings": [null]}', "{", "\udcff", "NaN"],
@@ -34,7 +35,7 @@ def test_what_is_no_outcome_is_named_and_no_defect(outcome: Outcome, content: st
     assert (raised.value.exit_code, raised.value.next_step) == (2, outcome.rescue)
 
 
-@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT])
+@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT, TRACE])
 def test_nobody_waits_for_a_pipe(outcome: Outcome, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / outcome.file)
     with pytest.raises(WulfError, match="no regular file"):

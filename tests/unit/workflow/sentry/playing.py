@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.sentry.messages import when
 from wulf.sentry.plan import Budget, Measure, SentryPlan
@@ -34,9 +35,13 @@ class Played:
     refuses: bool = False
     unreached: dict[str, str] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
+    apart: set[str] = field(default_factory=set)
+    silent: bool = False
 
     def of(self, nodes: Sequence[str]) -> set[str]:
         self.asked += nodes
+        if self.silent:
+            raise UsageError("sinfo did not answer")
         self.unreached = {node: f"{node}: no route" for node in nodes if node in self.down}
         return set(nodes) - self.busy - self.down
 

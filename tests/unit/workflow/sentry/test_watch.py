@@ -156,6 +156,25 @@ def test_a_node_that_does_not_answer_is_told_and_measured_once_it_does(state: Se
     assert ("n2", "node") in state.last_measured()
 
 
+def test_a_scheduler_that_is_down_does_not_end_the_watch(state: SentryState) -> None:
+    played = Played(lambda *_: 2e9, silent=True)
+    watch = watch_of(state, played)
+    assert watch.start() == 0
+    played.silent = False
+    assert watch.start() == 2, "asked again at once"
+
+
+def test_what_is_measured_between_nodes_leaves_out_those_that_no_job_gets(state: SentryState) -> None:
+    pairs = Measure(name="pairs", command=("net", "pairs"), every=DAY, nodes_at_once=0)
+    played = Played(lambda *_: 2e9, apart={"n2"})
+    watch = watch_of(state, played, plan=SentryPlan(measure=(pairs,)))
+    assert watch.start() == 1
+    assert played.started[0].nodes == ("n1", "n3")
+    played.apart = {"n1", "n2", "n3"}
+    other = watch_of(state, played, plan=SentryPlan(measure=(pairs,)))
+    assert other.start() == 0
+
+
 def test_a_run_that_can_t_be_taken_in_fails_and_the_watch_goes_on(state: SentryState) -> None:
     played = Played(lambda *_: 2e9)
     watch = watch_of(state, played, ["n1"])

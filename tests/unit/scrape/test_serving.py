@@ -1,38 +1,26 @@
-"""What Prometheus gets, and that nobody gets anything else."""
+"""The server: what Prometheus asks for is answered, and nobody gets anything else."""
 
 from __future__ import annotations
 
 import http.client
 import os
-import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-import wulf.rates
-from tests.unit.rates.making import LATENCY, NOTHING, SIZE, written
 from wulf.core.errors import UsageError
-from wulf.rates import serving
-from wulf.rates.exposition import exposition, unreadable
-from wulf.rates.rate import unix_time
+from wulf.scrape import serving
+from wulf.scrape.openmetrics import Family, Form, exposition
 
-SAMPLE = re.compile(r'[a-z_]+(\{[a-z]+="([^"\\\n]|\\["\\n])*"(,[a-z]+="([^"\\\n]|\\["\\n])*")*\})? \S+')
-
-
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WULF_RATES", str(tmp_path / "rates.json"))
-    written(tmp_path / "rates.json")
-    return tmp_path / "rates.json"
+FAMILIES = (Family("wulf_nodes", "Nodes.", samples=[({"class": "a"}, 2.0)]),)
 
 
 @pytest.fixture
-def port(file: Path) -> Iterator[int]:
-    server = serving.Server("127.0.0.1", 0)
+def port() -> Iterator[int]:
+    server = serving.Server("127.0.0.1", 0, lambda form: exposition(FAMILIES, form), "wulf")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server.server_port
@@ -55,49 +43,14 @@ def raw(port: int, request: bytes) -> bytes:
         return b"".join(iter(lambda: client.recv(4096), b""))
 
 
-def test_every_rate_with_its_interval_and_age(file: Path) -> None:
-    text = exposition(wulf.rates.load(), unix_time(SIZE.at) + 60)
-    lines = text.splitlines()
-    assert 'wulf_rate{name="mem.l2.size",unit="B"} 1048576.0' in lines
-    assert 'wulf_rate_low{name="mem.l2.latency",unit="s"} 3.4e-09' in lines
-    assert 'wulf_rate_high{name="mem.l2.latency",unit="s"} 3.6e-09' in lines
-    assert 'wulf_rate_age_seconds{name="mem.l2.size",unit="B"} 60.0' in lines
-    assert [line for line in lines if line.startswith("wulf_rate_ok")] == [
-        'wulf_rate_ok{name="mem.l2.latency",unit="s"} 0.0', 'wulf_rate_ok{name="mem.l2.size",unit="B"} 1.0',
-    ]  # fmt: skip
-    assert "wulf_rates_unknown 1.0" in lines
-    assert NOTHING.name not in text
-
-
-def test_the_format_is_prometheus_own(file: Path) -> None:
-    described = set()
-    for line in exposition(wulf.rates.load(), 0).splitlines():
-        if line.startswith("# "):
-            word, name, rest = line[2:].split(" ", 2)
-            assert word in ("HELP", "TYPE")
-            assert rest
-            described.add((word, name))
-        else:
-            assert SAMPLE.fullmatch(line), line
-            name = re.split(r"[{ ]", line)[0]
-            assert {("HELP", name), ("TYPE", name)} <= described
-
-
-def test_labels_are_escaped(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    done = written(tmp_path / "rates.json", replace(LATENCY, unit='a"b\\c\nd'))
-    assert 'unit="a\\"b\\\\c\\nd"' in exposition(done.rates, 0)
-    rates = replace(done.rates, host="\ud800")
-    assert exposition(rates, 0).encode(), "what is no character ended every scrape"
-
-
-def test_metrics_are_answered_from_the_file_as_it_is_now(port: int, file: Path) -> None:
-    assert "wulf_rates_readable 1.0" in ask(port, "/metrics")[1]
+def test_it_answers_in_the_format_that_is_asked_for(port: int) -> None:
+    for accept, form in (("", Form.TEXT), ("application/openmetrics-text;version=1.0.0", Form.OPENMETRICS)):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/metrics", headers={"Accept": accept} if accept else {})
+        answer = connection.getresponse()
+        assert (answer.headers["Content-Type"], answer.headers["Vary"]) == (form.content_type, "Accept")
+        assert answer.read().decode() == exposition(FAMILIES, form)
     assert ask(port, "/metrics", "HEAD") == (200, "")
-    file.write_text("{")
-    assert ask(port, "/metrics") == (200, unreadable())
-    assert "wulf_rates_readable 0.0" in unreadable()
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics/", "/metrics?x=1", "/../etc/passwd", "/metrics/x", "http://x/metrics"])
@@ -116,7 +69,7 @@ def test_no_other_method_is_answered(port: int, method: str) -> None:
 @pytest.mark.parametrize("noise", [b"", b"\r\n\r\n", b"\x16\x03\x01\x00", b"GET " + b"a" * 70000, b"GET /metrics\r\n"])
 def test_noise_gets_nothing_and_harms_nothing(port: int, noise: bytes) -> None:
     with suppress(OSError):  # closed while we still wrote
-        assert b"wulf_rate{" not in raw(port, noise) or noise == b"GET /metrics\r\n"
+        assert b"wulf_nodes{" not in raw(port, noise) or noise == b"GET /metrics\r\n"
     assert ask(port, "/metrics")[0] == 200
 
 
@@ -159,11 +112,13 @@ def test_addresses(text: str, expected: tuple[str, int]) -> None:
 def test_names_and_no_ports_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--listen"):
         serving.parse_listen(text)
+    with pytest.raises(UsageError, match="--serve"):
+        serving.parse_listen(text, "--serve")
 
 
 def test_a_taken_port_is_said(port: int) -> None:
     with pytest.raises(UsageError, match="in use"):
-        serving.Server("127.0.0.1", port)
+        serving.Server("127.0.0.1", port, lambda form: "", "wulf")
 
 
 def test_systemd_is_known_by_its_own_word(monkeypatch: pytest.MonkeyPatch) -> None:

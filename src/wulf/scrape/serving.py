@@ -1,8 +1,7 @@
-"""Serves the rates to Prometheus: GET /metrics, and nothing else.
+"""Serves metrics to Prometheus: GET /metrics, and nothing else.
 
 The one server of wulf's without a key, since Prometheus has none to show: it listens on loopback unless another address
-is named, tells only what is in a file that everybody on the host may read, and keeps no connection longer than
-`DEADLINE`.
+is named, tells only what whoever runs it may read anyway, and keeps no connection longer than `DEADLINE`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import select
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -22,9 +20,7 @@ from socketserver import TCPServer
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.rates.errors import RatesError
-from wulf.rates.exposition import CONTENT_TYPE, exposition, unreadable
-from wulf.rates.reading import load
+from wulf.scrape.openmetrics import Form, preferred
 
 ADDRESS, PORT = "127.0.0.1", 9464
 DEADLINE = 5.0
@@ -33,9 +29,12 @@ DEADLINE = 5.0
 CONNECTIONS = 16
 """That may wait at once; one more has the one that waited longest cut off."""
 
+Content = Callable[[Form], str]
+"""What /metrics shows now, in the format that was asked for."""
 
-def parse_listen(text: str) -> tuple[str, int]:
-    """Address and port of `--listen`: `127.0.0.1:9464`, `[::1]:9464`, `:9464` or `9464` (both on loopback).
+
+def parse_listen(text: str, option: str = "--listen") -> tuple[str, int]:
+    """Address and port of an option: `127.0.0.1:9464`, `[::1]:9464`, `:9464` or `9464` (both on loopback).
 
     Raises
     ------
@@ -49,23 +48,15 @@ def parse_listen(text: str) -> tuple[str, int]:
         number = int(port) if port.isascii() and port.isdecimal() else -1
     except ValueError:
         next_step = "write an address such as 10.0.0.7:9464"
-        raise UsageError(f"--listen {text!r}: {host!r} is not an address", next_step) from None
+        raise UsageError(f"{option} {text!r}: {host!r} is not an address", next_step) from None
     if not 0 <= number <= 65535:
-        raise UsageError(f"--listen {text!r} names no port", f"write {ADDRESS}:{PORT}; 0: any free port")
+        raise UsageError(f"{option} {text!r} names no port", f"write {ADDRESS}:{PORT}; 0: any free port")
     return address, number
 
 
 def is_loopback(address: str) -> bool:
     """Whether only this host reaches it."""
     return ipaddress.ip_address(address).is_loopback
-
-
-def metrics() -> str:
-    """What /metrics shows now: the file is read at every request."""
-    try:
-        return exposition(load(), time.time())
-    except RatesError:
-        return unreadable()
 
 
 def cut(connection: socket.socket) -> None:
@@ -78,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "wulf", ""
     protocol_version = "HTTP/1.0"  # one request a connection
     timeout = DEADLINE
-    content: Callable[[], str] = staticmethod(metrics)
+    server: Server
 
     def setup(self) -> None:
         self._end = threading.Timer(DEADLINE, cut, [self.request])
@@ -101,9 +92,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/metrics":
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        body = self.content().encode()
+        form = preferred(",".join(self.headers.get_all("Accept", [])))
+        body = self.server.content(form).encode()
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", CONTENT_TYPE)
+        self.send_header("Content-Type", form.content_type)
+        self.send_header("Vary", "Accept")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if with_body:
@@ -124,6 +117,13 @@ class _Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """The server, bound and listening once it is made.
 
+    Parameters
+    ----------
+    content
+        Asked at every request, from several threads at once.
+    name
+        The command that serves, for what it says of its own errors.
+
     Raises
     ------
     UsageError
@@ -133,7 +133,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: str, port: int) -> None:
+    def __init__(self, address: str, port: int, content: Content, name: str) -> None:
+        self.content, self.name = content, name
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._waiting: list[socket.socket] = []
         """The longest first."""
@@ -143,13 +144,19 @@ class Server(ThreadingHTTPServer):
             super().__init__((address, port), _Handler)
         except OSError as error:
             raise UsageError(
-                f"can't listen on {address}, port {port}: {error.strerror}", "name another with --listen"
+                f"can't listen on {address}, port {port}: {error.strerror}", "name another address or port"
             ) from error
 
     def server_bind(self) -> None:
         """Without the look-up of this host's name, which may take seconds."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """What Prometheus is to be told."""
+        host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
+        return f"http://{host}:{self.server_port}/metrics"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """In a thread of its own: who opens connections and says nothing keeps nobody out."""
@@ -174,7 +181,7 @@ class Server(ThreadingHTTPServer):
         """Say what broke, in one line; a client that went away broke nothing."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
-            print(f"wulf rates serve: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"{self.name}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def under_systemd() -> bool:
