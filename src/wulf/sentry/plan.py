@@ -13,6 +13,9 @@ from wulf.core.given import first_fault, toml_of
 
 DAY = 86400.0
 
+HIDDEN = "https://…"
+"""In the place of a webhook's address."""
+
 
 def _seconds(given: Any) -> Any:
     return parse_long_duration(given) if isinstance(given, str) else given
@@ -160,6 +163,11 @@ class SentryPlan(_Table):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two measures are called {', '.join(twice)}")
         return self
+
+    def without_secrets(self) -> SentryPlan:
+        """As anybody may read it: who has a webhook's address may write there."""
+        hidden = self.tell.model_copy(update={"webhook": HIDDEN if self.tell.webhook else ""})
+        return self.model_copy(update={"tell": hidden})
 
     def measure_named(self, name: str) -> Measure | None:
         """The measure of that name."""

@@ -61,3 +61,12 @@ def test_an_error_names_the_file_and_the_field(tmp_path: Path, text: str, names:
 def test_a_plan_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere"):
         read_plan(tmp_path / "nowhere.toml")
+
+
+def test_what_is_kept_of_a_plan_has_no_secret_and_asks_for_the_same_channels(tmp_path: Path) -> None:
+    plan = read_plan(written(tmp_path, LEAST + '[tell]\nwebhook = "https://chat.example.org/s3cr3t"\n'))
+    kept = plan.without_secrets()
+    assert "s3cr3t" not in kept.model_dump_json()
+    assert bool(kept.tell.webhook) is True
+    assert kept.measure == plan.measure
+    assert read_plan(written(tmp_path, LEAST)).without_secrets().tell.webhook == ""

@@ -108,7 +108,7 @@ class Watch:
         with self.state.transaction():
             classes = {one.name: one.hardware for one in self.state.nodes()}
             self.state.watch({name: classes.get(name, "") for name in self.nodes}, now, NEW)
-            self.state.keep_text("plan", self.plan.model_dump_json())
+            self.state.keep_text("plan", self.plan.without_secrets().model_dump_json())
         self.recover()
 
     def recover(self) -> None:
