@@ -1,4 +1,4 @@
-"""The command as it is typed: printed, served in both formats, and written for node_exporter."""
+"""The command as it is typed: served in both formats, and written for node_exporter."""
 
 from __future__ import annotations
 
@@ -21,10 +21,6 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("state") / "sentry.db", nodes=40, days=61, every=5)
 
 
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*WULF, *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
-
-
 def test_it_is_served_in_the_format_that_is_asked_for_until_stdin_closes(state: Path) -> None:
     command = [*WULF, "--state", str(state), "--serve", ":0"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -44,21 +40,11 @@ def test_it_is_served_in_the_format_that_is_asked_for_until_stdin_closes(state: 
         assert process.wait(timeout=60) == 0
 
 
-def test_printed_and_in_a_file(state: Path, tmp_path: Path) -> None:
-    printed = run("--state", state)
-    assert (printed.returncode, printed.stderr) == (0, "")
-    assert printed.stdout.endswith("# EOF\n")
+def test_it_is_written_for_node_exporter(state: Path, tmp_path: Path) -> None:
     target = tmp_path / "wulf.prom"
-    done = run("--state", state, "--textfile", target)
+    words = [*WULF, "--state", str(state), "--textfile", str(target)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert 'wulf_nodes{class="epyc-7763"} 20.0' in target.read_text()
     assert "# EOF" not in target.read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["wulf.prom"]
-
-
-def test_without_a_state_it_fails_and_the_file_says_so_too(tmp_path: Path) -> None:
-    target = tmp_path / "wulf.prom"
-    done = run("--state", tmp_path / "none.db", "--textfile", target)
-    assert done.returncode == 2
-    assert "there is no state of a sentry" in done.stderr
-    assert target.read_text().endswith("wulf_sentry_readable 0.0\n")

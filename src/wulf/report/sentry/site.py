@@ -158,7 +158,7 @@ def _percent(value: float) -> str:
 def _open(site: Site) -> list[Section]:
     if not site.open:
         return [Section("Open incidents", ["None."], key="open", link="Open")]
-    heads = ["", "node", "what", "changed", "before → now", "change", "interval", "open for", "acknowledged", "said"]
+    heads = ["", "node", "what", "changed", "before → now", "change", "interval, %", "open for", "acknowledged", "said"]
     rows = [_open_row(site, one) for one in site.open[:MOST_INCIDENTS]]
     table = Columns(heads, rows, words=3, tail=2, most=MOST_PRINTED, unprinted=(7, 8, 9), key="incidents")
     taken = [one for one in site.open if one.state is State.ACKNOWLEDGED]
@@ -225,7 +225,7 @@ def _names(nodes: Sequence[str]) -> str:
 def _closed(site: Site) -> list[Section]:
     if not site.closed:
         return []
-    heads = ["", "node", "what", "changed", "closed", "change", "interval", "before → now", "said"]
+    heads = ["", "node", "what", "changed", "closed", "change", "interval, %", "before → now", "said"]
     rows: list[Row] = []
     for one in site.closed[:MOST_INCIDENTS]:
         style, sign = SIGNS[one.what.severity]

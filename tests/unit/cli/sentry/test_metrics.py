@@ -28,3 +28,16 @@ def test_so_many_series_as_asked_for(tmp_path: Path, capsys: pytest.CaptureFixtu
     metrics.main(["--state", str(path), "--series", "100", "--format", "text"], standalone_mode=False)
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
     assert sum(not line.startswith("wulf_sentry_series_left_out") for line in lines) == 100
+
+
+def test_without_a_state_it_fails_and_the_file_says_so_too(tmp_path: Path) -> None:
+    target = tmp_path / "wulf.prom"
+    with pytest.raises(UsageError, match="there is no state of a sentry"):
+        metrics.main(["--state", str(tmp_path / "none.db"), "--textfile", str(target)], standalone_mode=False)
+    assert target.read_text().endswith("wulf_sentry_readable 0.0\n")
+
+
+def test_printed_it_is_openmetrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = made(tmp_path / "sentry.db", nodes=4, days=2)
+    metrics.main(["--state", str(path)], standalone_mode=False)
+    assert capsys.readouterr().out.endswith("# EOF\n")
