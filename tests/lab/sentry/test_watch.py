@@ -54,19 +54,18 @@ def told() -> Iterator[tuple[str, list[tuple[str, dict[str, Any]]]]]:
 
 @pytest.mark.command("check", "sentry once", "sentry plan")
 def test_an_ill_node_is_told_once_acknowledged_and_closed_when_mended(
-    three_nodes: labs.Lab, tmp_path: Path, told: tuple[str, list[tuple[str, dict[str, Any]]]]
+    two_nodes: labs.Lab, tmp_path: Path, told: tuple[str, list[tuple[str, dict[str, Any]]]]
 ) -> None:
     url, said = told
     table, plan, state = tmp_path / "checks.toml", tmp_path / "plan.toml", tmp_path / "s" / "sentry.db"
     table.write_text(TABLE)
     command = json.dumps(["check", "--program", f"{sys.executable} -m wulf.cli.main", "--checks", str(table)])
     measure = (
-        f'[[measure]]\nname = "check"\ncommand = {command}\nevery = 1\nseconds = 1\nnodes_at_once = 3\non = "any"\n'
+        f'[[measure]]\nname = "check"\ncommand = {command}\nevery = 1\nseconds = 1\nnodes_at_once = 2\non = "any"\n'
     )
     plan.write_text(f'{measure}{COMMON}[tell]\nwebhook = "{url}"\n')
-    over = ["--lab", three_nodes.name, "--state", state]
-    for node in ("n1", "n3"):
-        ssh(three_nodes, node, "mkdir /run/tmp/scratch")
+    over = ["--lab", two_nodes.name, "--state", state]
+    ssh(two_nodes, "n1", "mkdir /run/tmp/scratch")
     try:
         shown = sentry("plan", plan, *over)
         assert shown.returncode == 0, shown.stderr
@@ -76,11 +75,11 @@ def test_an_ill_node_is_told_once_acknowledged_and_closed_when_mended(
         assert (one["kind"], one["node"], one["metric"], one["state"]) == ("ill", "n2", "scratch", "open"), done.stderr
         assert sentry("ack", "1", "--note", "being mended", "--by", "ada", "--state", state).returncode == 0
         assert sentry("once", plan, *over, "--for", "1").returncode == 1
-        ssh(three_nodes, "n2", "mkdir /run/tmp/scratch")
+        ssh(two_nodes, "n2", "mkdir /run/tmp/scratch")
         assert sentry("once", plan, *over, "--for", "1").returncode == 0
     finally:
-        for node in ("n1", "n2", "n3"):
-            ssh(three_nodes, node, "rmdir /run/tmp/scratch")
+        for node in ("n1", "n2"):
+            ssh(two_nodes, node, "rmdir /run/tmp/scratch")
     (one,) = incidents(state)
     assert (one["state"], one["by"], one["note"]) == ("closed", "ada", "being mended")
     assert [(message["what"], message["incident"]["node"]) for _, message in said] == [
