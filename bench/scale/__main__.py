@@ -1,7 +1,7 @@
 """`python -m bench.scale`: large clusters, simulated: what they cost, held to limits.
 
-`wulf survey` and `wulf audit` over 1,000 nodes (`bench.scale.survey`, `bench.scale.audit`), and planning and analysing
-a survey of 10,000.
+`wulf survey` and `wulf audit` over 1,000 nodes (`bench.scale.survey`, `bench.scale.audit`), planning and analysing a
+survey of 10,000, and a round of `wulf sentry` over as many (`bench.scale.sentry`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.scale import audit, survey
+from bench.scale import audit, sentry, survey
 from bench.scale.nodes import fingerprint
 from wulf.core.findings import Finding
 from wulf.core.params import ParamSpec
@@ -239,12 +239,13 @@ def main() -> int:
     """Exit code 1 where a limit is exceeded or the findings are wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
-    parser.add_argument("--only", choices=["plan", "survey", "audit"], help="one of the parts")
+    parser.add_argument("--only", choices=["plan", "survey", "audit", "sentry"], help="one of the parts")
     given = parser.parse_args()
     # the surveys first: each is a process of its own, and is not to share memory with what is simulated here
     parts: dict[str, Callable[[], bool]] = {
         "survey": lambda: survey.told([survey.measured(n) for n in survey.SIZES]),
         "audit": lambda: audit.told(audit.measured()),
+        "sentry": lambda: sentry.told(sentry.measured(given.nodes)),
         "plan": lambda: told(simulate(given.nodes)),
     }
     kept = [part() for name, part in parts.items() if given.only in (None, name)]

@@ -23,6 +23,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "facts": {},
     "settings": {"read": [{"name": "tcp.sack", "mechanism": "sysctl", "target": {"key": "net.ipv4.tcp_sack"}}]},
     "addresses": {},
+    "occupancy": {},
     "run": {"probe": "dgemm", "params": {"n": 16, "seconds": 0.001}},
     "blas_find": {},
     "compiler_find": {"wrappers": ["cc"]},

@@ -14,6 +14,7 @@ from wulf.agent.jobs.app import app_clear, app_counters, app_file, app_folder, a
 from wulf.agent.jobs.build_tree import file_digest, tree_build
 from wulf.agent.jobs.compilers import compiler_find
 from wulf.agent.jobs.find import app_find
+from wulf.agent.jobs.occupancy import occupancy
 from wulf.agent.jobs.relay import relay, relayed
 from wulf.agent.machine import Machine
 from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
@@ -105,6 +106,7 @@ OPERATIONS: dict[str, Operation] = {
     "facts": read_facts,
     "settings": read_settings,
     "addresses": addresses,
+    "occupancy": occupancy,
     "run": run,
     "blas_find": blas.blas_find,
     "compiler_find": compiler_find,

@@ -225,6 +225,14 @@ class Addresses(TypedDict):
     addresses: list[Annotated[Address, AfterValidator(_of_a_network)]]
 
 
+class Occupancy(TypedDict):
+    """Whether somebody uses a node."""
+
+    load: Annotated[float, Field(ge=0)]
+    cpus: Annotated[int, Field(ge=1)]
+    users: list[str]
+
+
 class Serving(TypedDict):
     address: str
     port: Annotated[int, Field(ge=0, le=65535)]  # 0: nobody listens, as nobody has to for `null`
@@ -546,6 +554,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "facts": Facts,
         "settings": Settings,
         "addresses": Addresses,
+        "occupancy": Occupancy,
         "blas_find": Libraries,
         "compiler_find": Compilers,
         "tree_build": Built,

@@ -227,7 +227,8 @@ class _Book:
 
     def _told(self, kind: Kind, node: str, alarm: _Alarm, pool: Pool) -> Observation:
         """A change in words, with its time and how great it is."""
-        figures = [one for one in self.state.figures(self.metric.name, alarm.since, [node]) if one.at > alarm.since]
+        known = self.state.figures(self.metric.name, 0.0, [node])
+        figures = [one for one in known if one.at > alarm.since] or known[-1:]  # none is later where a clock was set
         level = float(alarm.tracks.levels()[0][alarm.place])
         residuals = [log(one.value) - level - alarm.common for one in figures]
         middle, low, high = ratio_since(residuals, pool, int(alarm.tracks.counts[alarm.place]))

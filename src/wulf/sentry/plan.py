@@ -13,6 +13,9 @@ from wulf.core.given import first_fault, toml_of
 
 DAY = 86400.0
 
+HIDDEN = "https://…"
+"""In the place of a webhook's address."""
+
 
 def _seconds(given: Any) -> Any:
     return parse_long_duration(given) if isinstance(given, str) else given
@@ -54,7 +57,7 @@ class Measure(_Table):
     on: Literal["idle", "any"] = "idle"
 
 
-class Idle(_Table):
+class Idleness(_Table):
     """How it is known that a node is idle, and how it is taken.
 
     Attributes
@@ -63,12 +66,15 @@ class Idle(_Table):
         `load`: over ssh, by load and by who runs what; `slurm`: by Slurm's word, and each measurement is a job.
     load
         Load per CPU up to which a node is idle.
+    users
+        Whether a node that somebody is logged in to may be idle all the same.
     options
         Of the job, as salloc takes them: {partition = "idle", qos = "preemptible", nice = "10000"}.
     """
 
     by: Literal["load", "slurm"] = "load"
-    load: Annotated[float, Field(ge=0)] = 0.1
+    load: Annotated[float, Field(ge=0, strict=False)] = 0.1
+    users: bool = False
     options: dict[str, str] = {}
 
 
@@ -146,7 +152,7 @@ class SentryPlan(_Table):
     runs: str = ""
     keep: Duration = 400 * DAY
     measure: Annotated[tuple[Measure, ...], Field(min_length=1, strict=False)]
-    idle: Idle = Idle()
+    idle: Idleness = Idleness()
     budget: Budget = Budget()
     alarm: Alarm = Alarm()
     tell: Tell = Tell()
@@ -157,6 +163,11 @@ class SentryPlan(_Table):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two measures are called {', '.join(twice)}")
         return self
+
+    def without_secrets(self) -> SentryPlan:
+        """As anybody may read it: who has a webhook's address may write there."""
+        hidden = self.tell.model_copy(update={"webhook": HIDDEN if self.tell.webhook else ""})
+        return self.model_copy(update={"tell": hidden})
 
     def measure_named(self, name: str) -> Measure | None:
         """The measure of that name."""

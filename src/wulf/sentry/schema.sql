@@ -136,3 +136,24 @@ CREATE TABLE sign (                     -- passive signs that a node may have ch
     text TEXT NOT NULL,
     PRIMARY KEY (node, at, name)
 ) WITHOUT ROWID;
+
+-- What the sentry read of nodes when it last measured them: what differs next time is a sign.
+CREATE TABLE fact (
+    node  TEXT NOT NULL,
+    name  TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (node, name)
+) WITHOUT ROWID;
+
+-- Nodes that the sentry had Slurm drain, each once for an opening: who resumes one by hand is not overruled.
+CREATE TABLE drained (
+    node     TEXT NOT NULL,
+    incident INTEGER NOT NULL REFERENCES incident (id),
+    opening  REAL NOT NULL,
+    PRIMARY KEY (node, incident, opening)
+) WITHOUT ROWID;
+
+CREATE TABLE kept (                     -- 'plan': the plan as it is carried out, as JSON
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;

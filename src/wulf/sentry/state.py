@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wulf.core.errors import UsageError
+from wulf.core.errors import UsageError, WulfError
 from wulf.core.findings import Severity
 from wulf.core.places import user_folder
 from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
@@ -29,6 +29,12 @@ PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
 DAY = 86400.0
+
+_INCIDENT = (
+    "kind", "node", "metric", "severity", "state", "since", "until", "opened", "seen", "closed", "openings", "text",
+    "next_step", "unit", "before", "now", "ratio", "low", "high", "by", "note", "run",
+)  # fmt: skip
+"""Columns of an incident behind its number, in the schema's order."""
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -188,17 +194,29 @@ class SentryState:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written in the block, or nothing of it; blocks within one another are one."""
+        """All that is written in the block, or nothing of it; blocks within one another are one.
+
+        Raises
+        ------
+        WulfError
+            The disk is full, it may not be written, or another writer does not end.
+        """
         if self._db.in_transaction:
             yield
             return
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            raise WulfError(
+                f"{self.path} can't be written: {error}",
+                "make room, or see who else writes it; nothing is half written",
+            ) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -237,6 +255,30 @@ class SentryState:
         )
         return [Watched(*row) for row in rows]
 
+    def classify(self, hardware: Mapping[str, str]) -> None:
+        """Write down the classes of some nodes."""
+        with self.transaction():
+            self._db.executemany(
+                "UPDATE node SET class = ? WHERE name = ?", [(own, name) for name, own in hardware.items()]
+            )
+
+    def facts(self, nodes: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Node → fact → what it was when the node was last measured; of nodes of which some are known."""
+        found: dict[str, dict[str, str]] = {}
+        for node in nodes:
+            rows = self._db.execute("SELECT name, value FROM fact WHERE node = ?", (node,)).fetchall()
+            if rows:
+                found[node] = dict(rows)
+        return found
+
+    def keep_facts(self, facts: Mapping[str, Mapping[str, str]]) -> None:
+        """Write down facts of nodes."""
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO fact VALUES (?, ?, ?)",
+                [(node, name, value) for node, own in facts.items() for name, value in own.items()],
+            )
+
     def believe(self, nodes: Iterable[Watched]) -> None:
         """Write down chances and faults."""
         with self.transaction():
@@ -247,8 +289,17 @@ class SentryState:
 
     # measurements
 
-    def claim(self, measure: str, nodes: Sequence[str], why: str, at: float, holder: Mapping[str, str]) -> int | None:
-        """Begin to measure some nodes: the measurement's number; None where one of them is being measured."""
+    def claim(
+        self, measure: str, nodes: Sequence[str], why: str, at: float, holder: Mapping[str, str], *,
+        run: Callable[[int], str] = lambda _: "",
+    ) -> int | None:  # fmt: skip
+        """Begin to measure some nodes: the measurement's number; None where one of them is being measured.
+
+        Parameters
+        ----------
+        run
+            Where its run will lie, by its number: known from the start, so that a run that ends without us is found.
+        """
         try:
             with self.transaction():
                 cursor = self._db.execute(
@@ -257,20 +308,20 @@ class SentryState:
                     (measure, json.dumps(list(nodes)), why, json.dumps(dict(holder)), at),
                 )
                 number = int(cursor.lastrowid or 0)
+                self._db.execute("UPDATE measurement SET run = ? WHERE id = ?", (run(number), number))
                 self._db.executemany("INSERT INTO claim VALUES (?, ?)", [(node, number) for node in nodes])
         except sqlite3.IntegrityError:
             return None
         return number
 
     def finish(
-        self, number: int, state: str, at: float, seconds: float, *, run: str = "", reason: str = "",
-        measured: Iterable[str] = (),
-    ) -> None:  # fmt: skip
+        self, number: int, state: str, at: float, seconds: float, *, reason: str = "", measured: Iterable[str] = ()
+    ) -> None:
         """A measurement has ended; `measured`: the nodes that it has figures of."""
         with self.transaction():
             self._db.execute(
-                "UPDATE measurement SET state = ?, ended = ?, seconds = ?, run = ?, reason = ? WHERE id = ?",
-                (state, at, seconds, run, reason, number),
+                "UPDATE measurement SET state = ?, ended = ?, seconds = ?, reason = ? WHERE id = ?",
+                (state, at, seconds, reason, number),
             )
             self._db.execute("DELETE FROM claim WHERE measurement = ?", (number,))
             (measure,) = self._db.execute("SELECT measure FROM measurement WHERE id = ?", (number,)).fetchone()
@@ -409,8 +460,9 @@ class SentryState:
         )  # fmt: skip
         with self.transaction():
             marks = ", ".join("?" * len(values))
+            changes = ", ".join(f"{name} = excluded.{name}" for name in _INCIDENT)
             cursor = self._db.execute(
-                f"INSERT OR REPLACE INTO incident VALUES (?, {marks})",  # noqa: S608 - question marks
+                f"INSERT INTO incident VALUES (?, {marks}) ON CONFLICT (id) DO UPDATE SET {changes}",  # noqa: S608
                 (one.id or None, *values),
             )
             number = one.id or int(cursor.lastrowid or 0)
@@ -485,6 +537,25 @@ class SentryState:
         """Those since then, the oldest first."""
         rows = self._db.execute("SELECT node, at, name, odds, text FROM sign WHERE at >= ? ORDER BY at", (since,))
         return [Sign(*row) for row in rows]
+
+    # whom Slurm drains, and what is kept besides
+
+    def drained(self) -> set[tuple[str, int, float]]:
+        """(Node, incident, opening) that Slurm was asked to drain for."""
+        return set(self._db.execute("SELECT node, incident, opening FROM drained").fetchall())
+
+    def note_drained(self, node: str, incident: int, opening: float) -> None:
+        """Slurm was asked to drain a node."""
+        self.write("INSERT OR IGNORE INTO drained VALUES (?, ?, ?)", [(node, incident, opening)])
+
+    def keep_text(self, name: str, text: str) -> None:
+        """Keep a text under a name, in the place of an older one."""
+        self.write("INSERT OR REPLACE INTO kept VALUES (?, ?)", [(name, text)])
+
+    def text(self, name: str) -> str | None:
+        """The text of that name."""
+        row = self._db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
 
     # what only the detectors read
 

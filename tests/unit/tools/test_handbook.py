@@ -162,7 +162,7 @@ def test_every_block_with_a_prompt_says_how_its_output_is_checked() -> None:
     assert kinds == {shown.EXACT, shown.MEASURED}
     for page in DOCS:
         text = page.read_text("utf-8")
-        prompts = re.findall(r"(?m)^ *[$#] (?:wulf|make|ssh) .*", text)
+        prompts = re.findall(r"(?m)^ *[$#] (?:wulf|make|ssh|printf) .*", text)
         assert len(prompts) == len(shown.shown(text)), f"{page}: a block of output without <!-- shown: … -->"
 
 

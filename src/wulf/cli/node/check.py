@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import Seconds
+from wulf.cli.options import Seconds, inventory_of, node_options
 from wulf.cli.showing import echo
 from wulf.core.errors import OK, UsageError
 
@@ -37,8 +38,15 @@ ENDING = 0.5
 @click.option("--checks", "table", type=click.Path(path_type=Path), help="Another table of checks.")
 @click.option("--syslog", is_flag=True, help="Failures to syslog as well, as NHC does.")
 @click.option("--json", "as_json", is_flag=True, help="One result a line, of all checks.")
-def command(max_seconds: float, save: bool, where: Path | None, table: Path | None, syslog: bool, as_json: bool) -> int:
+@click.option(
+    "--program", default="wulf", show_default=True, metavar="WORDS", help="Of other nodes: wulf as it is started there."
+)
+@node_options
+def command(max_seconds: float, save: bool, where: Path | None, table: Path | None, syslog: bool, as_json: bool,
+            program: str, **options: Any) -> int:  # fmt: skip
     """Is this node well? For a prolog or Slurm's HealthCheckProgram.
+
+    With --nodes, or another option that names nodes, each of these is asked by its own wulf, with its own baseline.
 
     What is wrong is printed as Node Health Check prints it. What could not be told in time is told on stderr, and is no
     failure: a node is never blamed for the slowness of its check.
@@ -49,6 +57,12 @@ def command(max_seconds: float, save: bool, where: Path | None, table: Path | No
     the node.
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     until = time.monotonic() - _age() + max_seconds - ENDING
+    if any(value is not None for value in options.values()):
+        if save:
+            raise UsageError("a baseline is each node's own", "run `wulf check --save` on the nodes: clush -b -w …")
+        given = [*_given("--baseline", where), *_given("--checks", table), *(["--syslog"] if syslog else [])]
+        words = [*shlex.split(program), "check", "--json", "--max-seconds", f"{max_seconds:g}", *given]
+        return _others(words, max_seconds, as_json, options)
     from wulf.agent.machine import Machine
     from wulf.findings.node.health import Host
     from wulf.workflow.node import check as workflow
@@ -62,6 +76,24 @@ def command(max_seconds: float, save: bool, where: Path | None, table: Path | No
         results = workflow.check_node(checks, host, workflow.measure_rate, until)
     _tell(results, as_json, syslog)
     return workflow.exit_code_of(results)
+
+
+def _given(name: str, path: Path | None) -> list[str]:
+    return [] if path is None else [name, str(path)]
+
+
+def _others(words: list[str], max_seconds: float, as_json: bool, options: dict[str, Any]) -> int:
+    """Other nodes: each by its own wulf."""
+    from wulf.workflow.node.check_others import ask, exit_code_of, message
+
+    with inventory_of(**options, lab_made=False) as chosen:
+        results = ask(chosen, words, max_seconds)
+    for node, result in results:
+        if as_json:
+            echo(json.dumps({"node": node, **vars(result)}))
+        elif result.state != "well":
+            echo(message(node, result), err=result.state != "ill")
+    return exit_code_of(results)
 
 
 def _age() -> float:

@@ -161,6 +161,9 @@ class SimulatedCluster:
         entry = {"interface": "eth0", "address": self._address[node], "prefix": 8, "family": "inet"}
         return {"addresses": [entry]}
 
+    def _occupancy(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"load": 0.0, "cpus": 1, "users": []}
+
     def _sockets(self, node: str, _request: Mapping[str, Any]) -> Answer:
         return self.traffic(node)
 
@@ -357,6 +360,7 @@ _AGENT: dict[str, _Operation] = {
     "facts": SimulatedCluster._facts,
     "settings": SimulatedCluster._settings,
     "addresses": SimulatedCluster._addresses,
+    "occupancy": SimulatedCluster._occupancy,
     "run": SimulatedCluster._run_agent,
     "sockets": SimulatedCluster._sockets,
 }

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from wulf.cluster.inventory import expand
-from wulf.cluster.slurm.jobs import SlurmJob, pending_job, resources, waiting_words
+from wulf.cluster.slurm.jobs import SlurmJob, granted_words, pending_job, resources, waiting_words
 from wulf.core.errors import UsageError
 
 ASK_EVERY = 3.0
@@ -74,7 +74,7 @@ def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None
     )
     try:
         job = _granted(process, say)
-        say(f"job {job.id} has {','.join(job.nodes)}")
+        say(granted_words(job))
         yield job
     finally:
         _give_back(process)

@@ -153,6 +153,20 @@ def pending_job(line: str) -> str | None:
     return match[1] if match else None
 
 
+_GRANTED = re.compile(r"^job (\d+) has \S")
+
+
+def granted_words(job: SlurmJob) -> str:
+    """What is said once a job has begun."""
+    return f"job {job.id} has {','.join(job.nodes)}"
+
+
+def granted_job(line: str) -> str | None:
+    """The number of the job that a line says has begun."""
+    match = _GRANTED.search(line)
+    return match[1] if match else None
+
+
 def waiting_words(job: str, reason: str) -> str:
     """Why a job waits, from squeue's word for it."""
     key = reason.partition(",")[0]
