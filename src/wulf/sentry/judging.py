@@ -47,6 +47,7 @@ SUSPECT = log(20.0)
 CLASS = "@"
 """Before a class's name: it has a level of its own."""
 
+_LISTS = ("first", "waiting")
 _COLUMNS = ("residual", "seen_at", "up", "down", "up_since", "down_since", "shifted", "back")
 
 
@@ -140,25 +141,28 @@ class _Book:
         own = Tracks.fresh(len(nodes))
         marks = ", ".join("?" * len(nodes))
         rows = self.state.rows(
-            f"SELECT node, first, {', '.join(_COLUMNS)} FROM level WHERE metric = ? AND node IN ({marks})",  # noqa: S608
+            f"SELECT node, {', '.join((*_LISTS, *_COLUMNS))} FROM level WHERE metric = ? AND node IN ({marks})",  # noqa: S608
             (self.number, *nodes),
         )
         place = {name: number for number, name in enumerate(nodes)}
-        for node, first, *rest in rows:
-            number, known = place[node], json.loads(first)
-            own.first[number, : len(known)] = known
+        for node, first, waiting, *rest in rows:
+            number = place[node]
+            figures, residuals = json.loads(first), json.loads(waiting)
+            own.first[number, : len(figures)] = figures
+            own.waiting[number, own.waiting.shape[1] - len(residuals) :] = residuals  # the newest last
             for name, value in zip(_COLUMNS, rest, strict=True):
                 getattr(own, name)[number] = np.nan if value is None else value
         return own
 
     def write(self, nodes: Sequence[str], own: Tracks) -> None:
         """Keep what is known of these nodes now."""
-        marks = ", ".join("?" * (3 + len(_COLUMNS)))
+        columns = ("metric", "node", *_LISTS, *_COLUMNS)
+        marks = ", ".join("?" * len(columns))
         self.state.write(
-            f"INSERT OR REPLACE INTO level (metric, node, first, {', '.join(_COLUMNS)}) VALUES ({marks})",  # noqa: S608
+            f"INSERT OR REPLACE INTO level ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
             [
                 (
-                    self.number, node, json.dumps(own.first[number][np.isfinite(own.first[number])].tolist()),
+                    self.number, node, *(_listed(getattr(own, name)[number]) for name in _LISTS),
                     *(_or_none(getattr(own, name)[number]) for name in _COLUMNS),
                 )
                 for number, node in enumerate(nodes)
@@ -276,6 +280,10 @@ class _Alarm:
         """The last time that all was as before."""
         own = self.tracks.up_since if self.direction > 0 else self.tracks.down_since
         return float(own[self.place])
+
+
+def _listed(values: Floats) -> str:
+    return json.dumps(values[np.isfinite(values)].tolist())
 
 
 def _or_none(value: Any) -> float | None:

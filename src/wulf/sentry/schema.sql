@@ -71,6 +71,7 @@ CREATE TABLE level (
     down_since REAL,
     shifted    REAL,                    -- logarithm of the ratio of the change that is open; NULL: none is
     back       REAL NOT NULL,           -- evidence that it is as before again
+    waiting    TEXT NOT NULL,           -- JSON: residuals that join the pool if nothing comes of the evidence
     PRIMARY KEY (metric, node)
 ) WITHOUT ROWID;
 

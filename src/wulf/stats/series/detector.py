@@ -42,7 +42,11 @@ POOL, POOL_FROM = 1000, 8
 """Residuals that are kept, and as many as say anything."""
 
 UNSUSPECTED = log(10.0)
-"""Evidence up to which a residual joins the pool: those of changed nodes would hide other changes."""
+"""Evidence up to which a residual joins the pool at once. Beyond, it waits: those of changed nodes would hide other
+changes, and a pool without those of nodes that were only disturbed would make disturbances look like changes."""
+
+WAITING = 8
+"""Residuals that wait, at most: the newest."""
 
 LEAST_TESTS = 3
 """Tests that an alarm takes, however much one of them stands out: what disturbed a node once is no change."""
@@ -129,6 +133,8 @@ class Tracks:
         Logarithm of the ratio of a change that lasts.
     back
         Logarithm of the evidence that it does not last any more.
+    waiting
+        Residuals that join the pool if nothing comes of the evidence, `WAITING` a node.
     """
 
     first: Floats
@@ -140,13 +146,15 @@ class Tracks:
     down_since: Floats
     shifted: Floats
     back: Floats
+    waiting: Floats
 
     @classmethod
     def fresh(cls, nodes: int) -> Tracks:
         """Of nodes that nothing is known of."""
         made = {one.name: np.full(nodes, np.nan) for one in fields(cls)}
         made |= {name: np.zeros(nodes) for name in ("up", "down", "back")}
-        return cls(**{**made, "first": np.full((nodes, LEVEL_OF), np.nan)})
+        made |= {"first": np.full((nodes, LEVEL_OF), np.nan), "waiting": np.full((nodes, WAITING), np.nan)}
+        return cls(**made)
 
     def pick(self, nodes: Ints) -> Tracks:
         """Those nodes' own, copied."""
@@ -257,7 +265,7 @@ def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floa
     own.back = np.where(lasts, np.maximum(own.back + returned, 0.0), 0.0)
     mended = lasts & (own.back >= BACK - 1e-9)
     calm = ~lasts & (np.maximum(own.up, own.down) < UNSUSPECTED)
-    pool.add((residual / scale)[known & calm])
+    _join(own, pool, residual / scale, joins=known & calm, waits=known & ~lasts & ~calm)
     grows = (own.counts < LEVEL_OF) & calm
     rows = np.flatnonzero(grows)
     own.first[rows, own.counts[rows]] = (figures - common)[rows]
@@ -265,6 +273,14 @@ def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floa
     own.seen_at = np.full(len(figures), at)
     evidence = np.where(lasts, 1.0, (np.exp(rising) + np.exp(falling)) / 2)
     return Seen(evidence, np.where(told, direction, 0), mended)
+
+
+def _join(own: Tracks, pool: Pool, residuals: Floats, *, joins: Bools, waits: Bools) -> None:
+    """Residuals join the pool, and those with them that waited; or they wait."""
+    own.waiting[waits] = np.column_stack((own.waiting[waits][:, 1:], residuals[waits]))
+    waited = own.waiting[joins]
+    own.waiting[joins] = np.nan
+    pool.add(np.concatenate((waited[np.isfinite(waited)], residuals[joins])))
 
 
 def _mirrored(pool: Pool, residuals: Floats) -> Floats:
@@ -280,7 +296,7 @@ def _gathered(before: Floats, since: Floats, gained: Floats, at: float) -> tuple
 
 def shift(own: Tracks, node: int, ratio: float) -> None:
     """A change is told: it lasts from now on, until `Seen.mended`; `ratio` is its logarithm."""
-    own.shifted[node], own.back[node] = ratio, 0.0
+    own.shifted[node], own.back[node], own.waiting[node] = ratio, 0.0, np.nan
     own.up[node] = own.down[node] = 0.0
 
 

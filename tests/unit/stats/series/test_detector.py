@@ -172,3 +172,29 @@ def test_a_ratio_holds_the_truth_in_nineteen_of_twenty() -> None:
         _, low, high = ratio_since(residuals.tolist(), pool, 16)
         inside += low <= -0.1 <= high
     assert inside / 300 >= 0.92
+
+
+def test_what_disturbed_a_node_joins_the_pool_when_nothing_comes_of_it() -> None:
+    own, pool, random = calm(20, 20)
+    figures = random.normal(0.0, 0.01, 20)
+    figures[3] = -0.3
+    test(own, pool, figures, 20.0)
+    assert pool.residuals.min() > -0.1
+    assert np.isfinite(own.waiting[3]).sum() == 1
+    for day in range(21, 30):
+        test(own, pool, random.normal(0.0, 0.01, 20), float(day))
+    assert pool.residuals.min() < -0.25
+    assert not np.isfinite(own.waiting).any()
+
+
+def test_disturbances_that_are_common_take_more_tests_to_be_a_change() -> None:
+    def alarms(share: float) -> int:
+        random, own, pool = np.random.default_rng(4), Tracks.fresh(50), Pool()
+        told = 0
+        for day in range(400):
+            disturbed = random.random(50) < share
+            figures = random.normal(0.0, 0.01, 50) - np.where(disturbed, random.uniform(0.05, 0.3, 50), 0.0)
+            told += int((observe(own, pool, figures, day, common=np.zeros(50), limits=Limits(1e6)).alarm != 0).sum())
+        return told
+
+    assert alarms(0.05) == 0
