@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wulf.agent.net.traffic import weighted_median
-from wulf.core.records import Record
+from wulf.core.records import Record, Verdict
 from wulf.measure.engine.collect import Replicate, records_of, replicates_of, samples_of
 from wulf.measure.engine.plan import Cell, Pair, Plan
 from wulf.measure.engine.probes import AGENT, NET, Metric
@@ -18,18 +18,22 @@ from wulf.measure.net.bottleneck import UNDETERMINED
 from wulf.measure.net.bottleneck import judge as ask
 from wulf.measure.net.rules import RULES
 from wulf.measure.net.situation import situation_of
+from wulf.stats.shares import share_of_totals
 from wulf.store.run import Facts
 
 PHASE = "traffic"
 
 RTT, LEAST, AGAIN, RATE, SENT = "smoothed_rtt", "least_rtt", "sent_again", "delivery_rate", "sent"
+BUSY = "busy"
 RECEIVER, BUFFER, CONGESTION = "receiver_limited", "buffer_limited", "congestion_limited"
 OF_PAIRS = (
     Metric(RTT, "s"), Metric(LEAST, "s"), Metric(AGAIN, "1"), Metric(RATE, "B/s", "higher"),
-    Metric(SENT, "B/s", "higher"), Metric(RECEIVER, "1"), Metric(BUFFER, "1"), Metric(CONGESTION, "1"),
+    Metric(SENT, "B/s", "higher"), Metric(BUSY, "1"), Metric(RECEIVER, "1"), Metric(BUFFER, "1"),
+    Metric(CONGESTION, "1"),
 )  # fmt: skip
 """Of the connections of a pair: round trips as TCP estimates them, the share of segments that were sent again, the rate
-at which the network delivered, what was sent, and in which shares of the time with data to send what held it up."""
+at which the network delivered, what was sent, the share of the time in which any of them had data to send, and in which
+shares of that time what held it up."""
 
 PRESSURE, SOFTIRQ, WAITING, COST = "cpu_pressure", "softirq_share", "run_queue_delay", "agent_cpu"
 OF_NODES = (Metric(PRESSURE, "1"), Metric(SOFTIRQ, "1"), Metric(WAITING, "1"), Metric(COST, "1"))
@@ -43,7 +47,7 @@ LEAST_DELIVERED = 10
 """Segments that a poll's round trip is taken from: TCP's own average forgets within about eight (RFC 6298)."""
 
 LEAST_SEGMENTS = 500
-"""Segments that a poll's share of those sent again is taken from: it resolves 0.2 %."""
+"""Segments that a share of those sent again is taken from, of a poll or of all: it resolves 0.2 %."""
 
 LEAST_BUSY = 0.1
 """Seconds with data to send in a poll below which nothing is said of what held them up: the kernel counts in ticks."""
@@ -80,6 +84,7 @@ def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, A
         ),
         RATE: _figure("B/s", _weighted(groups, "rate"), "the applications gave too little to send"),
         SENT: _figure("B/s", total["acked"] / seconds, ""),
+        BUSY: _figure("1", _any_busy(groups, seconds), ""),
         **{name: _figure("1", shares.get(name), idle) for name in (RECEIVER, BUFFER, CONGESTION)},
     }  # fmt: skip
 
@@ -94,6 +99,17 @@ def _figure(unit: str, value: float | None, reason: str) -> dict[str, Any]:
 def _weighted(groups: Iterable[Group], name: str) -> float | None:
     """The median of a gauge over groups, by segments delivered; None where none has it."""
     return weighted_median((group[name], group["delivered"]) for group in groups if group[name] is not None)
+
+
+def _any_busy(groups: Iterable[Group], seconds: float) -> float:
+    """The share of the time in which any connection had data to send, as if each of a group were busy as long, and at
+    times that know nothing of the others'.
+    """
+    idle = 1.0
+    for group in groups:
+        if group["sockets"]:
+            idle *= (1.0 - min(1.0, group["busy"] / (group["sockets"] * seconds))) ** group["sockets"]
+    return 1.0 - idle
 
 
 def _least(groups: Iterable[Group]) -> float | None:
@@ -291,13 +307,32 @@ def traffic_records(
         limited = limits_of(cell, own, fingerprint)
         for metric in cell.metrics:
             looks = (max(1, len(samples_of(metric.name, own))),)
-            found += records_of(
+            made = records_of(
                 replace(cell, metrics=(metric,)), own, replace(plan, looks=looks), run, at=at,
                 stopped=f"{len(own)} polls", bottleneck=limited if metric is cell.metrics[0] else (),
             )  # fmt: skip
+            found += [_of_totals(one, own) for one in made] if metric.name == AGAIN else made
     for record in found:
         record.params.pop("wave")  # all are polled at the same time: it names nothing
     return [record for record in found if record.value is not None or "port" not in record.params]
+
+
+def _of_totals(record: Record, replicates: Sequence[Replicate]) -> Record:
+    """The share of all segments of all polls that were sent again: a poll's own may be too few to resolve it."""
+    counts = [one["during"]["client"]["tcp"]["counts"] for one in replicates if one["ok"] and one["during"]]
+    segments = [float(one["data_segs_out"]) for one in counts]
+    if sum(segments) < LEAST_SEGMENTS:
+        few = f"only {sum(segments):,.0f} segments were sent in all"
+        return record.model_copy(
+            update={"value": None, "low": None, "high": None, "statistic": None, "verdict": Verdict.UNRESOLVED,
+                    "reason": few}
+        )  # fmt: skip
+    again = [float(max(0, one["total_retrans"] - one["dsack_dups"])) for one in counts]
+    whole = share_of_totals(again, segments)
+    return record.model_copy(
+        update={"value": whole.value, "low": whole.low, "high": whole.high, "confidence": whole.confidence,
+                "statistic": "share of totals", "replicates": whole.n, "verdict": Verdict.OK, "reason": None}
+    )  # fmt: skip
 
 
 def limits_of(cell: Cell, replicates: Sequence[Replicate], fingerprint: Mapping[str, Facts]) -> list[dict[str, Any]]:

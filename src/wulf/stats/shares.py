@@ -1,0 +1,50 @@
+"""Shares of counts over periods, where what is counted comes in bursts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import gammaincinv
+
+from wulf.stats.estimates import Estimate
+
+CONFIDENCE = 0.95
+
+
+def share_of_totals(hits: Sequence[float], of: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """The share of all that were hit over all periods, with its interval.
+
+    Poisson's exact interval (Garwood, Biometrika 28, 1936), for hits that come alone. Where they come in bursts, the
+    periods' counts scatter more than Poisson's: the interval is that of as many bursts as explain the scatter
+    (Pearson's dispersion, as in quasi-Poisson models; McCullagh & Nelder, Generalized Linear Models, 1989, 6.2).
+
+    Parameters
+    ----------
+    hits, of
+        Of each period; periods in which nothing could be hit are left out.
+
+    Raises
+    ------
+    ValueError
+        The two are not alike in number, or a count is below zero.
+    """
+    events, trials = np.asarray(hits, dtype=float), np.asarray(of, dtype=float)
+    if events.shape != trials.shape or (events < 0).any() or (trials < 0).any():
+        raise ValueError(f"counts {hits} of {of}: two lists of one length, of counts from 0 on")
+    events, trials = events[trials > 0], trials[trials > 0]
+    if not trials.size:
+        return Estimate.unresolved(0, "nothing was counted")
+    total, share = float(trials.sum()), float(events.sum() / trials.sum())
+    burst = _dispersion(events, trials * share)
+    bursts, tail = float(events.sum()) / burst, (1 - confidence) / 2
+    low = float(gammaincinv(bursts, tail)) if bursts else 0.0
+    high = float(gammaincinv(bursts + 1, 1 - tail))
+    return Estimate(share, low * burst / total, high * burst / total, confidence, int(trials.size))
+
+
+def _dispersion(events: np.ndarray, expected: np.ndarray) -> float:
+    """By how much counts scatter more than Poisson's, at least 1; of one period nothing can be said."""
+    if events.size < 2 or not expected.all():
+        return 1.0
+    return max(1.0, float(((events - expected) ** 2 / expected).sum() / (events.size - 1)))
