@@ -21,7 +21,7 @@ PORT = {"bulk": 7078, "requests": 2049}
 EPOCH = 1.0
 """Seconds for which a pattern of streams holds."""
 
-MOST_STREAMS = 2
+MOST_STREAMS = 1
 """Out of a node at a time."""
 
 CHUNK = bytes(1 << 16)

@@ -8,8 +8,12 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from wulf.stats.estimates import Estimate
+from wulf.stats.samples import Floats
 
 CONFIDENCE = 0.95
+
+LEAST_HALVED = 4
+"""Periods whose quieter half says more than the quietest one."""
 
 
 def share_of_totals(hits: Sequence[float], of: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -17,7 +21,8 @@ def share_of_totals(hits: Sequence[float], of: Sequence[float], confidence: floa
 
     Poisson's exact interval (Garwood, Biometrika 28, 1936), for hits that come alone. Where they come in bursts, the
     periods' counts scatter more than Poisson's: the interval is that of as many bursts as explain the scatter
-    (Pearson's dispersion, as in quasi-Poisson models; McCullagh & Nelder, Generalized Linear Models, 1989, 6.2).
+    (Pearson's dispersion, as in quasi-Poisson models; McCullagh & Nelder, Generalized Linear Models, 1989, 6.2). And it
+    reaches down to the share in the quieter half of all, since what came in one burst is no share that lasts.
 
     Parameters
     ----------
@@ -40,10 +45,21 @@ def share_of_totals(hits: Sequence[float], of: Sequence[float], confidence: floa
     bursts, tail = float(events.sum()) / burst, (1 - confidence) / 2
     low = float(gammaincinv(bursts, tail)) if bursts else 0.0
     high = float(gammaincinv(bursts + 1, 1 - tail))
-    return Estimate(share, low * burst / total, high * burst / total, confidence, int(trials.size))
+    low = min(low * burst / total, _quieter_half(events, trials))
+    return Estimate(share, low, high * burst / total, confidence, int(trials.size))
 
 
-def _dispersion(events: np.ndarray, expected: np.ndarray) -> float:
+def _quieter_half(events: Floats, trials: Floats) -> float:
+    """The share in the periods with the least, up to half of all trials; of few periods that of the quietest."""
+    order = np.argsort(events / trials)
+    if trials.size < LEAST_HALVED:
+        return float((events / trials).min())
+    half = float(trials.sum()) / 2
+    weight = np.clip(half - (np.cumsum(trials[order]) - trials[order]), 0.0, trials[order])
+    return float((events[order] / trials[order] * weight).sum() / half)
+
+
+def _dispersion(events: Floats, expected: Floats) -> float:
     """By how much counts scatter more than Poisson's, at least 1; of one period nothing can be said."""
     if events.size < 2 or not expected.all():
         return 1.0

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from wulf.core.records import Record
 from wulf.measure.net.traffic import BUSY, CONGESTION, SENT, pair_of
-from wulf.stats.cluster.blame import Blame, blame
-from wulf.stats.cluster.outliers import Link, Outlier, Way
+from wulf.stats.cluster.blame import Blame
+from wulf.stats.cluster.outliers import LEAST_RATIO, Link, Outlier, Way, node_reach
 from wulf.stats.cluster.parties import LEAST_NODES, LEAST_PARTNERS
 from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.estimates import Estimate
@@ -32,7 +32,7 @@ LEAST_POLLS = 2
 FULL_SHARE, FULL_RATE = 0.9, 0.75
 """A port is full where data waits for it so long, and it passes so much of what the others do at best."""
 
-LEAST_TIMES, LEAST_SIGMAS = 1.4, 3.5
+LEAST_TIMES, LEAST_SIGMAS = 1.5, 3.5
 """A port stands out where it passes so many times less than the others at best, and lies so many robust standard
 deviations from them: its own best poll is compared, so that no interval is to be added."""
 
@@ -157,8 +157,7 @@ def _narrowest(flows: Flows) -> tuple[int, Outlier] | None:
     if len(np.unique(np.flatnonzero(~np.isnan(known.best)) % max(1, count))) < LEAST_NODES:
         return None
     full = (known.held >= FULL_SHARE) & (known.rates >= FULL_RATE * usual)
-    own = np.where(_explained(flows, full), np.nan, known.rates)
-    best = _most(own)
+    own, best = np.where(_explained(flows, full), np.nan, known.rates), known.best
     partners = np.bincount(flows.sides[(flows.held > 0).any(axis=1)].ravel(), minlength=2 * count)
     enough = (partners >= LEAST_PARTNERS) & ((~np.isnan(own)).sum(axis=1) >= LEAST_POLLS)
     suspects = []
@@ -199,12 +198,21 @@ def slowed(flows: Flows, queued: Blame) -> Blame:
     queued
         Who stands out in the smoothed round trip.
     """
-    pairs = {(flows.names[a], flows.names[b]): row for row, (a, b) in enumerate(flows.ends.tolist())}
-    links = {pair: one for pair, row in pairs.items() if (one := _while_held(flows.sent[row], flows.held[row]))}
-    slow = blame(links, lower_is_better=False, directed=False)
-    waiting, best = {one.subject for one in queued.nodes}, rates_of(flows).best
-    told = (one for one in slow.nodes if one.subject in waiting)
-    return Blame(nodes=tuple(one for one in told if _far_from_full(flows.names.index(str(one.subject)), best)))
+    pairs = [(flows.names[a], flows.names[b]) for a, b in flows.ends.tolist()]
+    rates = [_while_held(*own) for own in zip(flows.sent, flows.held, strict=True)]
+    reach = node_reach({pair: one for pair, one in zip(pairs, rates, strict=True) if one}, lower_is_better=False)
+    best = rates_of(flows).best
+    found = []
+    for node in (str(one.subject) for one in queued.nodes if one.subject in reach):
+        own, others = reach[node], [one.value or 0.0 for name, one in reach.items() if name != node]
+        partners = {name for pair in pairs if node in pair for name in pair} - {node}
+        if len(partners) < LEAST_PARTNERS or len(others) < LEAST_NODES - 1 or not _far_from_full(flows, node, best):
+            continue
+        if own.value and own.low is not None and own.high is not None and own.value * LEAST_TIMES <= min(others):
+            expected = float(np.median(others))
+            times = expected / own.value
+            found.append(Outlier(node, own.value, own.low, own.high, expected, times, partners=len(partners)))
+    return Blame(nodes=tuple(found))
 
 
 def _while_held(sent: Floats, held: Floats) -> Estimate | None:
@@ -215,14 +223,13 @@ def _while_held(sent: Floats, held: Floats) -> Estimate | None:
     return Estimate(float(np.median(rates)), min(rates), max(rates), None, len(rates))
 
 
-def _far_from_full(node: int, best: Floats) -> bool:
+def _far_from_full(flows: Flows, node: str, best: Floats) -> bool:
     """Whether both of a node's ports pass clearly less than another one does."""
-    count = len(best) // 2
-    own = best[[node, node + count]]
-    others = np.delete(best, [node, node + count])
+    ports = [flows.names.index(node), flows.names.index(node) + len(flows.names)]
+    own, others = best[ports], np.delete(best, ports)
     if np.isnan(own).all() or np.isnan(others).all():
         return False
-    return bool(np.nanmax(own) * LEAST_TIMES <= np.nanmax(others))
+    return bool(np.nanmax(own) * LEAST_RATIO <= np.nanmax(others))
 
 
 def ports_blame(records: Sequence[Record], queued: Blame) -> tuple[Blame, Blame]:

@@ -48,7 +48,7 @@ USUAL = 0.25
 AGREEMENT = 0.5
 """Two least round trips agree where they differ by less than so much of what they exceed the usual one by."""
 
-UNQUEUED = 2.0
+UNQUEUED = 1.3
 """A pair's least round trip is the path's where its smoothed one is less than so many times that."""
 
 QUEUED = PairMetric("TCP's smoothed round trip", RTT, True)
