@@ -32,9 +32,12 @@ LEAST_POLLS = 2
 FULL_SHARE, FULL_RATE = 0.9, 0.75
 """A port is full where data waits for it so long, and it passes so much of what the others do at best."""
 
-LEAST_TIMES, LEAST_SIGMAS = 1.5, 3.5
+LEAST_TIMES, LEAST_SIGMAS = 1.7, 3.5
 """A port stands out where it passes so many times less than the others at best, and lies so many robust standard
 deviations from them: its own best poll is compared, so that no interval is to be added."""
+
+TIMES_SLOWED = 1.5
+"""A node's data goes slowly where it goes so many times slower on its better links than on those of any other."""
 
 _TINY = 1e-9
 
@@ -208,7 +211,7 @@ def slowed(flows: Flows, queued: Blame) -> Blame:
         partners = {name for pair in pairs if node in pair for name in pair} - {node}
         if len(partners) < LEAST_PARTNERS or len(others) < LEAST_NODES - 1 or not _far_from_full(flows, node, best):
             continue
-        if own.value and own.low is not None and own.high is not None and own.value * LEAST_TIMES <= min(others):
+        if own.value and own.low is not None and own.high is not None and own.value * TIMES_SLOWED <= min(others):
             expected = float(np.median(others))
             times = expected / own.value
             found.append(Outlier(node, own.value, own.low, own.high, expected, times, partners=len(partners)))
