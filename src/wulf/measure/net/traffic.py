@@ -5,7 +5,7 @@ A pair is directed: `n1>n2` is what n1's sockets say of sending to n2. Each poll
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,7 +62,13 @@ Service = tuple[int | None, str]
 """Port and program; of all others None and no name."""
 
 Group = Mapping[str, Any]
-"""A line of an agent's answer (`cluster.answers.Traffic`)."""
+"""One place in the lists of an agent's answer (`cluster.answers.Traffic`)."""
+
+
+def groups_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[Group]:
+    """The groups of an answer, each by itself."""
+    names = tuple(columns)
+    return (dict(zip(names, own, strict=True)) for own in zip(*columns.values(), strict=True))
 
 
 def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, Any]]:
@@ -194,7 +200,7 @@ class Polls:
         for node, answer in answers.items():
             if not answer["seconds"]:
                 continue
-            pairs, beyond, several = self._pairs_of(node, answer["groups"])
+            pairs, beyond, several = self._pairs_of(node, groups_of(answer["groups"]))
             outside, shared = outside + beyond, shared + several
             self._count(answer)
             here = {

@@ -13,6 +13,7 @@ from wulf.agent.net import traffic
 from wulf.agent.net.sockets import ESTABLISHED, LISTEN, Info, Socket
 from wulf.agent.net.traffic import Traffic, host_counts, weighted_median
 from wulf.agent.session import Refused
+from wulf.measure.net.traffic import groups_of
 
 PEER = bytes([10, 0, 0, 2]) + bytes(12)
 NOTHING = Info(*[0] * len(Info._fields))
@@ -39,7 +40,8 @@ def polled() -> Callable[..., list[dict[str, Any]]]:
         polling = Traffic(
             lambda: next(left), lambda: {"cpu": 1.0}, lambda _: named, lambda: float(next(times)), lambda: next(spent)
         )
-        return [polling.poll(by_program) for _ in found]
+        answers = [polling.poll(by_program) for _ in found]
+        return [{**one, "groups": list(groups_of(one["groups"]))} for one in answers]
 
     return polls
 

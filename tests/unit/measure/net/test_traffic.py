@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wulf.agent.net.traffic import COLUMNS
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.traffic import (
     AGAIN,
@@ -41,7 +42,12 @@ def group(peer: str = "10.0.0.2", port: int = 5001, program: str = "", **more: A
 
 def answer(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
     usual = {"seconds": 10.0, "sockets": 5, "new": 0, "ended": 0, "left_out": 0, "cpu_seconds": 0.004, "host": {}}
-    return {**usual, "groups": list(groups), **more}
+    return {**usual, "groups": columns(*groups), **more}
+
+
+def columns(*groups: dict[str, Any]) -> dict[str, list[Any]]:
+    """Groups as agents say them: a list of each figure."""
+    return {name: [one[name] for one in groups] for name in COLUMNS}
 
 
 def values(*groups: dict[str, Any]) -> dict[str, Any]:
