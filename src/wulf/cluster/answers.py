@@ -423,7 +423,7 @@ Most = Field(max_length=MOST_GROUPS)
 """Of each column of a poll's groups."""
 
 
-class Traffic(TypedDict):
+class TrafficColumns(TypedDict):
     """What a node's connections did since the poll before: a list of each figure, in SI units.
 
     A place in the lists is what was exchanged with one peer, over one service's port.
@@ -449,7 +449,7 @@ class Traffic(TypedDict):
     rate: Annotated[list[Figure], Most]
 
 
-def _alike(groups: Traffic) -> Traffic:
+def _alike(groups: TrafficColumns) -> TrafficColumns:
     """ValueError where the lists are not of one length."""
     if len({len(own) for own in groups.values() if isinstance(own, list)}) > 1:
         raise ValueError("the lists of groups differ in length")
@@ -466,7 +466,7 @@ class Sockets(TypedDict):
     left_out: Count
     cpu_seconds: Figure
     host: dict[str, float]
-    groups: Annotated[Traffic, AfterValidator(_alike)]
+    groups: Annotated[TrafficColumns, AfterValidator(_alike)]
 
 
 class Greeting(TypedDict):

@@ -43,24 +43,9 @@ def row_of(changes: list[tuple[Info, Info]]) -> Row:
     rtts, rates = [], []
     for now, before in changes:
         (
-            flags,
-            rtt,
-            _,
-            _,
-            again1,
-            acked1,
-            received1,
-            _,
-            least1,
-            sent1,
-            rate,
-            busy1,
-            rwnd1,
-            sndbuf1,
-            got1,
-            dups1,
-            free,
-        ) = now
+            flags, rtt1, _, _, again1, acked1, received1, _, least1, sent1, rate1, busy1, rwnd1, sndbuf1, got1, dups1,
+            window1,
+        ) = now  # fmt: skip
         _, _, _, _, again0, acked0, received0, _, _, sent0, _, busy0, rwnd0, sndbuf0, got0, dups0, _ = before
         got = got1 - got0 & _WRAP
         acked += acked1 - acked0
@@ -72,12 +57,12 @@ def row_of(changes: list[tuple[Info, Info]]) -> Row:
         rwnd += rwnd1 - rwnd0
         sndbuf += sndbuf1 - sndbuf0
         delivered += got
-        window = max(window, free)
+        window = max(window, window1)
         if got:
-            rtts.append((rtt, got))
+            rtts.append((rtt1, got))
             least = min(least or least1, least1)
-            if not flags & 1 and rate:
-                rates.append((rate, got))
+            if not flags & 1 and rate1:
+                rates.append((rate1, got))
     rtt = weighted_median(rtts) if rtts else None
     return (
         len(changes), acked, received, segments, again, dups, delivered, busy * _MICRO, rwnd * _MICRO, sndbuf * _MICRO,

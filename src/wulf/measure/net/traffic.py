@@ -62,7 +62,7 @@ Service = tuple[int | None, str]
 """Port and program; of all others None and no name."""
 
 Group = Mapping[str, Any]
-"""One place in the lists of an agent's answer (`cluster.answers.Traffic`)."""
+"""One place in the lists of an agent's answer (`cluster.answers.TrafficColumns`)."""
 
 
 def groups_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[Group]:
