@@ -23,6 +23,7 @@ from wulf.selftest import (
     impacts,
     knobs,
     launches,
+    links,
     loggp,
     models,
     naive,
@@ -57,6 +58,7 @@ AREAS = {
     "search": search.plan,
     "nodes-harder": nodes.harder,
     "impacts": impacts.plan,
+    "links": links.plan,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

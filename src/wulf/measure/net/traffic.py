@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from wulf.agent.net.traffic import weighted_median
 from wulf.core.records import Record, Verdict
@@ -73,7 +73,7 @@ def groups_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[Group]:
 
 def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, Any]]:
     """Metric → value, or why there is none, of the connections of one pair in one poll."""
-    total = {name: sum(group[name] for group in groups) for name in _SUMMED}
+    total = _totals(groups)
     sent_again = max(0, total["again"] - total["dups"])
     few = f"only {total['delivered']:,} segments were acknowledged between two polls"
     busy = total["busy"]
@@ -95,6 +95,11 @@ def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, A
     }  # fmt: skip
 
 
+def _totals(groups: Sequence[Group]) -> Group:
+    """What is summed over groups; of one it is what it says."""
+    return groups[0] if len(groups) == 1 else {name: sum(group[name] for group in groups) for name in _SUMMED}
+
+
 _SUMMED = ("acked", "segments", "again", "dups", "delivered", "busy", "rwnd", "sndbuf", "sockets")
 
 
@@ -102,8 +107,10 @@ def _figure(unit: str, value: float | None, reason: str) -> dict[str, Any]:
     return {"unit": unit, "value": value} if value is not None else {"unit": unit, "value": None, "reason": reason}
 
 
-def _weighted(groups: Iterable[Group], name: str) -> float | None:
+def _weighted(groups: Sequence[Group], name: str) -> float | None:
     """The median of a gauge over groups, by segments delivered; None where none has it."""
+    if len(groups) == 1:
+        return cast(float | None, groups[0][name])
     return weighted_median((group[name], group["delivered"]) for group in groups if group[name] is not None)
 
 
@@ -125,7 +132,7 @@ def _least(groups: Iterable[Group]) -> float | None:
 
 def during(groups: Sequence[Group]) -> dict[str, Any]:
     """What the sender's end says, as wulf-net's own connections say it (`situation.End.during`)."""
-    total = {name: sum(group[name] for group in groups) for name in _SUMMED}
+    total = _totals(groups)
     counts = {
         "busy_time": total["busy"], "rwnd_limited": total["rwnd"], "sndbuf_limited": total["sndbuf"],
         "data_segs_out": total["segments"], "total_retrans": total["again"], "dsack_dups": total["dups"],
@@ -208,10 +215,14 @@ class Polls:
                 "info": None,
             }  # fmt: skip
             taken.append({**here, "cell": self._cell(node, node, None).id, "metrics": host_figures(answer)})
+            whole: dict[str, tuple[int, dict[str, Any]]] = {}  # a pair that has one service need not be added up twice
             for (there, service), groups in pairs.items():
                 if any(group["acked"] or group["segments"] for group in groups):
                     cell = self._cell(node, there, service)
-                    taken.append({**here, "cell": cell.id, **_seen(groups, answer["seconds"])})
+                    known = whole.get(there, (0, {}))
+                    seen = known[1] if known[0] == len(groups) else _seen(groups, answer["seconds"])
+                    whole.setdefault(there, (len(groups), seen))
+                    taken.append({**here, "cell": cell.id, **seen})
         self.unseen.outside, self.unseen.shared = max(self.unseen.outside, outside), max(self.unseen.shared, shared)
         self.replicates += taken
         return taken

@@ -1,4 +1,4 @@
-"""Who is blamed for what traffic suffers, over polls that were recorded in a lab under load (`python -m bench.links`)."""
+"""Who is blamed for what traffic suffers, over polls recorded in a lab under load (`python -m bench.links`)."""
 
 from __future__ import annotations
 
