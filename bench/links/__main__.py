@@ -88,7 +88,7 @@ def _measure(asked: argparse.Namespace) -> None:
     about = {"machine": machine.fingerprint(), "at": f"{datetime.now(UTC):%Y-%m-%d}", "seed": asked.seed,
              "nodes": NODES, "window": WINDOW, "link": faults.HEALTHY}  # fmt: skip
     windows: list[dict[str, Any]] = []
-    with _lab() as lab, ExitStack() as stack:
+    with made() as lab, ExitStack() as stack:
         folder = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for number, (load, kind, seed) in enumerate(planned):
             began = time.monotonic()
@@ -105,7 +105,8 @@ def _text(kept: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _lab() -> Iterator[labs.Lab]:
+def made() -> Iterator[labs.Lab]:
+    """The lab, up; BenchError where its nodes can't have networks of their own."""
     with labs.up(nodes=NODES, link=faults.HEALTHY, keep=False) as lab:
         if lab.backend != "netns":
             raise BenchError(f"the lab's nodes share this machine's network ({lab.backend}): it takes namespaces")
