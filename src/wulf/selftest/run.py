@@ -23,7 +23,6 @@ from wulf.selftest import (
     impacts,
     knobs,
     launches,
-    links,
     loggp,
     models,
     naive,
@@ -58,7 +57,7 @@ AREAS = {
     "search": search.plan,
     "nodes-harder": nodes.harder,
     "impacts": impacts.plan,
-    "links": links.plan,
+    "traffic": blame.traffic,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

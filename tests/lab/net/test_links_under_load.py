@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from bench.links import __main__ as bench
+
 from wulf import lab as labs
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]

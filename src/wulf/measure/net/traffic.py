@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from wulf.agent.net.traffic import weighted_median
-from wulf.core.records import Record, Verdict
+from wulf.core.records import Record
 from wulf.measure.engine.collect import Replicate, records_of, replicates_of, samples_of
 from wulf.measure.engine.plan import Cell, Pair, Plan
 from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
 from wulf.measure.net.bottleneck import judge as ask
 from wulf.measure.net.rules import RULES
+from wulf.measure.net.sent_again import LEAST_SEGMENTS, lasting, of_totals
 from wulf.measure.net.situation import situation_of
-from wulf.stats.shares import lasting_share, share_of_totals
 from wulf.store.run import Facts
 
 PHASE = "traffic"
@@ -45,9 +45,6 @@ SOURCE = {"source": "traffic"}
 
 LEAST_DELIVERED = 10
 """Segments that a poll's round trip is taken from: TCP's own average forgets within about eight (RFC 6298)."""
-
-LEAST_SEGMENTS = 500
-"""Segments that a share of those sent again is taken from, of a poll or of all: it resolves 0.2 %."""
 
 LEAST_BUSY = 0.1
 """Seconds with data to send in a poll below which nothing is said of what held them up: the kernel counts in ticks."""
@@ -319,7 +316,7 @@ def traffic_records(
     Nothing was decided while it was polled, so that each interval allows for one look, at as many polls as told of it.
     """
     of_cell, found = replicates_of(plan.cells, replicates), []
-    lost = _lasting(plan.cells, of_cell)
+    lost = lasting((cell, of_cell[cell.id]) for cell in plan.cells if is_pair(cell))
     for cell in plan.cells:
         own = of_cell[cell.id]
         limited = limits_of(cell, own, fingerprint)
@@ -330,61 +327,11 @@ def traffic_records(
                 stopped=f"{len(own)} polls", bottleneck=limited if metric is cell.metrics[0] else (),
             )  # fmt: skip
             if metric.name == AGAIN:
-                made = [_of_totals(one, own, lost) for one in made]
+                made = [of_totals(one, own, lost) for one in made]
             found += made
     for record in found:
         record.params.pop("wave")  # all are polled at the same time: it names nothing
     return [record for record in found if record.value is not None or "port" not in record.params]
-
-
-Counts = dict[int, list[float]]
-"""Poll → segments that were sent again, and all that were sent."""
-
-
-def _counts(replicates: Iterable[Replicate]) -> Counts:
-    found = {}
-    for one in replicates:
-        if one["ok"] and one["during"]:
-            counts = one["during"]["client"]["tcp"]["counts"]
-            again = max(0, counts["total_retrans"] - counts["dsack_dups"])
-            found[one["block"]] = [float(again), float(counts["data_segs_out"])]
-    return found
-
-
-def _lasting(cells: Iterable[Cell], of_cell: Mapping[int, Sequence[Replicate]]) -> dict[tuple[str, str], float]:
-    """(Node, which way) → the share that it sent again to all, and that lasts: an overflowing queue loses in bursts."""
-    ports: dict[tuple[str, str], Counts] = {}
-    for cell in cells:
-        for poll, counts in _counts(of_cell[cell.id]).items() if is_pair(cell) else ():
-            for port in ((cell.client, "out"), (cell.server, "in")):
-                total = ports.setdefault(port, {}).setdefault(poll, [0.0, 0.0])
-                total[0], total[1] = total[0] + counts[0], total[1] + counts[1]
-    return {port: lasting_share(*_series(counts)) for port, counts in ports.items()}
-
-
-def _series(counts: Counts) -> tuple[list[float], list[float]]:
-    return [one[0] for one in counts.values()], [one[1] for one in counts.values()]
-
-
-def _of_totals(record: Record, replicates: Sequence[Replicate], lasting: Mapping[tuple[str, str], float]) -> Record:
-    """The share of all segments of all polls that were sent again: a poll's own may be too few to resolve it.
-
-    Its interval reaches down to what lasts, of the pair, or of all that its sender sends or its receiver is sent.
-    """
-    again, segments = _series(_counts(replicates))
-    if sum(segments) < LEAST_SEGMENTS:
-        few = f"only {sum(segments):,.0f} segments were sent in all"
-        return record.model_copy(
-            update={"value": None, "low": None, "high": None, "statistic": None, "verdict": Verdict.UNRESOLVED,
-                    "reason": few}
-        )  # fmt: skip
-    whole = share_of_totals(again, segments)
-    ports = (lasting.get(port, 0.0) for port in ((record.nodes[0], "out"), (record.nodes[-1], "in")))
-    low = min(whole.low or 0.0, max(lasting_share(again, segments), *ports))
-    return record.model_copy(
-        update={"value": whole.value, "low": low, "high": whole.high, "confidence": whole.confidence,
-                "statistic": "share of totals", "replicates": whole.n, "verdict": Verdict.OK, "reason": None}
-    )  # fmt: skip
 
 
 def limits_of(cell: Cell, replicates: Sequence[Replicate], fingerprint: Mapping[str, Facts]) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ class Flows:
 
     @cached_property
     def sides(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """Of each pair the sender's way out, and the receiver's way in, as ports: first all ways out."""
+        """Each pair's way out of the sender and into the receiver, of which ways out come first. Shape (pairs, 2)."""
         sides: np.ndarray[tuple[int, int], np.dtype[np.int64]] = self.ends + np.array([0, len(self.names)])
         return sides
 
@@ -96,7 +96,7 @@ class Rates:
 
     @cached_property
     def best(self) -> Floats:
-        """Of each port, in its best poll; NaN where none is known."""
+        """Of each port, in its best poll; NaN where none is known. Shape (ports,)."""
         return _most(self.rates)
 
     @property

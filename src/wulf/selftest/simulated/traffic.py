@@ -1,9 +1,9 @@
-"""Quiet hours of traffic: who is accused where nothing is the matter, over polls recorded in a lab under load."""
+"""Quiet hours of traffic, from polls that were recorded in a lab under load."""
 
 from __future__ import annotations
 
 import json
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -13,21 +13,12 @@ from wulf.core.findings import Severity
 from wulf.findings.net.traffic import NOISE, traffic_findings
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.traffic import Polls, traffic_records
-from wulf.stats.claims import QUICK, Claim, ClaimStep, Size
-
-NODES = (16, 16, 32, 64)
-"""Of the clusters, in turn."""
 
 PARTNERS = 3
 """To whom a node sends."""
 
 POLLS, EVERY = 60, 60.0
 """An hour, as `wulf links --for 1h --every 60s` polls it; seconds."""
-
-QUICK_HOURS, AN_HOUR = 2, 12
-"""Hours of a quick self-test, and for how many surveys of another area one stands in a full one: it takes a second of
-CPU with 16 nodes, three with 64.
-"""
 
 FIELDS = (
     "sockets", "acked", "segments", "again", "dups", "busy", "rwnd", "sndbuf", "rtt", "least", "rate"
@@ -86,15 +77,3 @@ def _answer(window: dict[str, Any], number: int, peers: list[str], series: list[
             "received": [0] * many, "window": [1 << 20] * many, "delivered": groups["segments"], **groups,
         },
     }  # fmt: skip
-
-
-def quiet(random: np.random.Generator, *, size: Size, load: str) -> list[Claim]:
-    """Hours without a fault, over clusters of each size in turn."""
-    hours = QUICK_HOURS if size.surveys <= QUICK.surveys else size.surveys // AN_HOUR
-    hits = sum(hour(random, NODES[number % len(NODES)], load) for number in range(hours))
-    return [Claim("no fault: an hour of traffic in which anyone is accused", load, hits / hours, hours, 0.05)]
-
-
-def plan() -> list[tuple[str, ClaimStep]]:
-    """The steps of this area."""
-    return [(f"quiet hours of traffic, {load}", partial(quiet, load=load)) for load in ("mpi", "requests")]
