@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from wulf.agent.facts import find
+from wulf.agent.net.traffic import MOST_GROUPS
 
 EXCERPT = 60
 """Letters of a value at fault that are told."""
@@ -456,27 +457,41 @@ class Events(TypedDict):
     events: list[Annotated[list[Any], AfterValidator(_whole)]]
 
 
-class Traffic(TypedDict):
-    """What a node's connections with one peer, over one service's port, did since the poll before; SI units."""
+Most = Field(max_length=MOST_GROUPS)
+"""Of each column of a poll's groups."""
 
-    peer: str
-    port: Annotated[int, Field(ge=0, le=65535)]
-    serving: bool
-    program: str
-    sockets: Count
-    acked: Count
-    received: Count
-    segments: Count
-    again: Count
-    dups: Count
-    delivered: Count
-    busy: float
-    rwnd: float
-    sndbuf: float
-    window: Count
-    rtt: Figure
-    least: Figure
-    rate: Figure
+
+class TrafficColumns(TypedDict):
+    """What a node's connections did since the poll before: a list of each figure, in SI units.
+
+    A place in the lists is what was exchanged with one peer, over one service's port.
+    """
+
+    peer: Annotated[list[str], Most]
+    port: Annotated[list[Annotated[int, Field(ge=0, le=65535)]], Most]
+    serving: Annotated[list[bool], Most]
+    program: Annotated[list[str], Most]
+    sockets: Annotated[list[Count], Most]
+    acked: Annotated[list[Count], Most]
+    received: Annotated[list[Count], Most]
+    segments: Annotated[list[Count], Most]
+    again: Annotated[list[Count], Most]
+    dups: Annotated[list[Count], Most]
+    delivered: Annotated[list[Count], Most]
+    busy: Annotated[list[float], Most]
+    rwnd: Annotated[list[float], Most]
+    sndbuf: Annotated[list[float], Most]
+    window: Annotated[list[Count], Most]
+    rtt: Annotated[list[Figure], Most]
+    least: Annotated[list[Figure], Most]
+    rate: Annotated[list[Figure], Most]
+
+
+def _alike(groups: TrafficColumns) -> TrafficColumns:
+    """ValueError where the lists are not of one length."""
+    if len({len(own) for own in groups.values() if isinstance(own, list)}) > 1:
+        raise ValueError("the lists of groups differ in length")
+    return groups
 
 
 class Sockets(TypedDict):
@@ -489,7 +504,7 @@ class Sockets(TypedDict):
     left_out: Count
     cpu_seconds: Figure
     host: dict[str, float]
-    groups: list[Traffic]
+    groups: Annotated[TrafficColumns, AfterValidator(_alike)]
 
 
 class Greeting(TypedDict):

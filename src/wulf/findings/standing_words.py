@@ -15,6 +15,9 @@ MOST_NAMES = 6
 """Nodes named in a sentence; all of them are in the evidence."""
 
 
+_UNITS = {"throughput": "B/s", "sent_again": "1", "port_rate": "B/s", "busy_rate": "B/s"}
+
+
 @dataclass(frozen=True)
 class PairMetric:
     """One that is compared over all pairs: in words, by its name, and whether lower is better."""
@@ -26,7 +29,7 @@ class PairMetric:
     @property
     def unit(self) -> str:
         """In which it is recorded."""
-        return {"throughput": "B/s", "sent_again": "1"}.get(self.name, "s")
+        return _UNITS.get(self.name, "s")
 
     @property
     def directed(self) -> bool:

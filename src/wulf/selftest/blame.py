@@ -15,7 +15,8 @@ from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
-from wulf.stats.claims import Claim, ClaimStep, Size
+from wulf.selftest.simulated.traffic import hour
+from wulf.stats.claims import QUICK, Claim, ClaimStep, Size
 from wulf.stats.series.streams import Stream
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.effort import QUICK_LOOKS
@@ -26,6 +27,15 @@ SIZES = (4, 6, 8, 16)
 
 A_SURVEY = 12
 """One survey here stands for so many of another area: one of 16 nodes takes half a second."""
+
+
+TRAFFIC_SIZES = (16, 16, 32, 64)
+"""Nodes of clusters whose traffic is looked at."""
+
+QUICK_HOURS, AN_HOUR = 2, 12
+"""Hours of traffic in a quick self-test, and for how many surveys of another area one stands in a full one: it takes a
+second of CPU with 16 nodes, three with 64.
+"""
 
 
 def surveyed(fault: Planted, random: np.random.Generator, stream: Stream, cv: float) -> list[Finding]:
@@ -55,6 +65,18 @@ def accused(random: np.random.Generator, *, size: Size, stream: Stream, cv: floa
     clusters = (healthy(SIZES[number % len(SIZES)]) for number in range(trials))
     hits = sum(bool(accusations(surveyed(cluster, random, stream, cv))) for cluster in clusters)
     return [Claim("no fault: anyone is accused", f"{stream.name}, CV {cv:.0%}", hits / trials, trials, 0.05)]
+
+
+def quiet(random: np.random.Generator, *, size: Size, load: str) -> list[Claim]:
+    """Hours of traffic without a fault, over clusters of each size in turn."""
+    hours = QUICK_HOURS if size.surveys <= QUICK.surveys else size.surveys // AN_HOUR
+    hits = sum(hour(random, TRAFFIC_SIZES[number % len(TRAFFIC_SIZES)], load) for number in range(hours))
+    return [Claim("no fault: an hour of traffic in which anyone is accused", load, hits / hours, hours, 0.05)]
+
+
+def traffic() -> list[tuple[str, ClaimStep]]:
+    """Steps of an area of their own: who is accused by traffic that is there."""
+    return [(f"quiet hours of traffic, {load}", partial(quiet, load=load)) for load in ("mpi", "requests")]
 
 
 def plan() -> list[tuple[str, ClaimStep]]:

@@ -59,6 +59,7 @@ AREAS = {
     "nodes-harder": nodes.harder,
     "impacts": impacts.plan,
     "sentry": fleet.plan,
+    "traffic": blame.traffic,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

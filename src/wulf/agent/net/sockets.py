@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from wulf.agent.session import Refused
@@ -26,7 +27,7 @@ _BUFFER = 1 << 16
 _ASK = struct.Struct("=IHHII BBBxI48x")
 """nlmsghdr, inet_diag_req_v2 for any socket."""
 _HEADER = struct.Struct("=IH")
-_SOCKET = struct.Struct("=16x BB2x 2s2s16s16s4xQ 16xI")
+_SOCKET = struct.Struct("=16x BB2x HH16s16s4xQ 16xI")
 """nlmsghdr, inet_diag_msg: family, state; ports, addresses, cookie; inode."""
 _ATTRIBUTE = struct.Struct("=HH")
 _TCP_INFO = struct.Struct("=7xB60xII4xI16xI16xQQI8xI4xIQQQQI20xI8xI")
@@ -86,6 +87,7 @@ class Socket(NamedTuple):
     info: Info | None
 
 
+@lru_cache(maxsize=4096)
 def text_of(family: int, address: bytes) -> str:
     """An address in words; an IPv4 one that an IPv6 socket speaks to (::ffff:10.0.0.1) as the former."""
     if family == socket.AF_INET6 and address[:12] == b"\0" * 10 + b"\xff\xff":
@@ -128,16 +130,20 @@ def decoded(part: bytes) -> tuple[list[Socket], bool]:
         The kernel refuses.
     """
     found: list[Socket] = []
-    at, size = 0, len(part)
+    at, size, swapped = 0, len(part), socket.ntohs
+    usual, place = 0, 0  # how long a message was, and where its tcp_info stood: most are laid out alike
     while at + _HEADER.size <= size:
         length, kind = _HEADER.unpack_from(part, at)
         if kind == _DONE:
             return found, True
         if kind == _BY_FAMILY:
             family, state, port, peer_port, address, peer, cookie, inode = _SOCKET.unpack_from(part, at)
-            info = _info(part, at + _SOCKET.size, at + length) if state == ESTABLISHED else None
-            ports = port[0] << 8 | port[1], peer_port[0] << 8 | peer_port[1]
-            found.append(Socket(family, state, *ports, address, peer, cookie, inode, info))
+            info = None
+            if state == ESTABLISHED:
+                if length != usual or _ATTRIBUTE.unpack_from(part, at + place)[1] != _INFO:
+                    usual, place = length, _place_of_info(part, at, at + length)
+                info = _info(part, at + place) if place else None
+            found.append(Socket(family, state, swapped(port), swapped(peer_port), address, peer, cookie, inode, info))
         elif kind == _ERROR:
             number = -struct.unpack_from("=i", part, at + 16)[0]
             raise OSError(number, os.strerror(number))
@@ -145,17 +151,22 @@ def decoded(part: bytes) -> tuple[list[Socket], bool]:
     return found, False
 
 
-def _info(part: bytes, at: int, end: int) -> Info | None:
+def _place_of_info(part: bytes, begin: int, end: int) -> int:
+    """How far behind the message's begin its tcp_info stands; 0: it has none."""
+    at = begin + _SOCKET.size
     while at < end:
         length, kind = _ATTRIBUTE.unpack_from(part, at)
         if kind == _INFO:
-            if length >= _WHOLE:
-                return Info._make(_TCP_INFO.unpack_from(part, at + 4))
-            info = part[at + 4 : at + length]
-            if len(info) < _LEAST_INFO:
-                raise Refused(
-                    "limit", "this kernel counts too little of a connection: Linux 4.18 is the first that does"
-                )
-            return Info._make(_TCP_INFO.unpack_from(info.ljust(_TCP_INFO.size, b"\0")))
+            return at - begin
         at += max(length + 3 & ~3, 4)
-    return None
+    return 0
+
+
+def _info(part: bytes, at: int) -> Info:
+    length, _ = _ATTRIBUTE.unpack_from(part, at)
+    if length >= _WHOLE:
+        return Info._make(_TCP_INFO.unpack_from(part, at + 4))
+    info = part[at + 4 : at + length]
+    if len(info) < _LEAST_INFO:
+        raise Refused("limit", "this kernel counts too little of a connection: Linux 4.18 is the first that does")
+    return Info._make(_TCP_INFO.unpack(info.ljust(_TCP_INFO.size, b"\0")))

@@ -64,17 +64,44 @@ def _figures(cells: list[Cell], replicates: list[Replicate]) -> list[tuple[str, 
     ]
 
 
+MOST_LINES = 12
+"""Pairs of a poll that are shown: all of four nodes, and of more the worst, beneath a line of all."""
+
+
 def _lines(poll: int, cells: list[Cell], replicates: list[Replicate]) -> None:
     from wulf.core.names import subject_text
     from wulf.core.units import show
     from wulf.measure.net.traffic import AGAIN, LEAST, RTT, SENT
 
-    for pair, own in _figures(cells, replicates):
+    figures = _figures(cells, replicates)
+    if len(figures) > MOST_LINES:
+        echo(f"{poll:>4} {_sum_of([own for _, own in figures])}; the worst {MOST_LINES}:")
+        figures = sorted(figures, key=lambda one: (-(one[1][AGAIN] or 0.0), -(one[1][RTT] or 0.0)))[:MOST_LINES]
+    for pair, own in figures:
         again = "–" if own[AGAIN] is None else f"{own[AGAIN]:.2%}"
         echo(
-            f"{poll:>4}  {subject_text(pair):<16} {show(own[SENT], 'B/s'):>11}  rtt {show(own[RTT], 's'):>9} "
-            f"(least {show(own[LEAST], 's')})  again {again}"
+            f"{poll:>4} {_fitted(subject_text(pair)):<18} {show(own[SENT], 'B/s'):>11}  rtt {show(own[RTT], 's'):>8}"
+            f" (least {show(own[LEAST], 's')}) again {again}"
         )
+
+
+def _fitted(name: str) -> str:
+    """A pair's name in the 18 columns that it has."""
+    return name if len(name) <= 18 else f"{name[:17]}…"
+
+
+def _sum_of(figures: list[dict[str, Any]]) -> str:
+    """All pairs of a poll in a few words."""
+    from statistics import median
+
+    from wulf.core.units import show
+    from wulf.measure.net.traffic import AGAIN, RTT, SENT
+
+    trips = [one[RTT] for one in figures if one[RTT] is not None]
+    lossy = sum(bool(one[AGAIN]) for one in figures)
+    rtt = show(median(trips), "s") if trips else "–"
+    sent = show(sum(one[SENT] for one in figures), "B/s")
+    return f"{len(figures):,} pairs, {sent}, median rtt {rtt}, {lossy:,} sent again"
 
 
 def _json_lines(poll: int, cells: list[Cell], replicates: list[Replicate]) -> None:

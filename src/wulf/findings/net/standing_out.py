@@ -26,6 +26,9 @@ NAMES = {
 """What is compared over all pairs: (transport, pattern) → words, metric, lower is better."""
 
 
+NOTHING: Mapping[PairMetric, Blame] = {}
+
+
 def estimate_of(record: Record) -> Estimate:
     """A record's figure as an estimate."""
     return Estimate(record.value, record.low, record.high, record.confidence, record.replicates, record.reason)
@@ -80,6 +83,7 @@ def standing_of(
     compared: Mapping[PairMetric, Mapping[Link, Estimate]],
     fingerprint: Mapping[str, Facts] | None = None,
     silent: Unmeasurable = NOBODY,
+    besides: Mapping[PairMetric, Blame] = NOTHING,
 ) -> Standing:
     """As `standing_out`, of what each metric is on each link.
 
@@ -87,10 +91,12 @@ def standing_of(
     ----------
     silent
         Of whom nothing could be measured.
+    besides
+        What else stands out, which no figure of a single link says.
     """
     found = {
         metric: blame(own, lower_is_better=metric.lower, directed=metric.directed) for metric, own in compared.items()
-    }
+    } | dict(besides)
     nodes, groups, links = _nodes(found), _groups(found), _links(found)
     explained = silent.explained
     for node, own in nodes.items():

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import fmean, median
 
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.core.names import capitalised
+from wulf.core.names import capitalised, natural
 from wulf.core.records import Record
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.findings.net.counted import with_verdicts
+from wulf.findings.net.ports import ports_blame
 from wulf.findings.net.standing_out import estimate_of, standing_of
 from wulf.findings.standing_words import PairMetric, named
 from wulf.measure.net.traffic import (
     AGAIN,
     LEAST,
-    LEAST_SEGMENTS,
     PRESSURE,
     RTT,
     SOFTIRQ,
@@ -25,18 +26,39 @@ from wulf.measure.net.traffic import (
     is_whole,
     pair_of,
 )
-from wulf.stats.cluster.outliers import Link
+from wulf.stats.cluster.blame import blame
+from wulf.stats.cluster.outliers import LEAST_RATIO, Link
+from wulf.stats.cluster.parties import LEAST_PARTNERS
 from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
-LEAST_SHARE = 1 / LEAST_SEGMENTS
-"""Of segments sent again: less counts as this, since a poll need not resolve it, and none at all has no ratio."""
+LEAST_SHARE = 0.001
+"""Of segments sent again: less counts as this. A pair's polls need not resolve less, none at all has no ratio, and TCP
+sends as many again that only came late."""
 
-PATH = (PairMetric("TCP's least round trip", LEAST, True), PairMetric("share of segments sent again", AGAIN, True))
+FLOOR, LOST = PairMetric("TCP's least round trip", LEAST, True), PairMetric("share of segments sent again", AGAIN, True)
 """What the path between two nodes makes of their traffic, however much there is."""
+
+PORT = PairMetric("rate while data waited for its port", "port_rate", False)
+SLOWED = PairMetric("rate while its data waited", "busy_rate", False)
+
+USUAL = 0.25
+"""The quantile of least round trips that is the usual one: queues make them longer, and nothing makes them shorter."""
+
+AGREEMENT = 0.5
+"""Two least round trips agree where they differ by less than so much of what they exceed the usual one by."""
+
+MOST_NEAREST = 3
+"""Partners that have to agree on how far a node is, where it has so many."""
+
+UNQUEUED = 1.3
+"""A pair's least round trip is the path's where its smoothed one is less than so many times that."""
 
 QUEUED = PairMetric("TCP's smoothed round trip", RTT, True)
 """What queues and busy hosts make of it, too."""
+
+TIMES_BESIDE = 5.0
+"""So many times what is sent again beside it must be sent again for sure, for a fault to be more than a full queue."""
 
 TIMES_OTHERS = 2.0
 """A host's noise is its own where it is so many times the median of the other hosts'."""
@@ -100,16 +122,93 @@ def _floored(one: Estimate) -> Estimate:
     return replace(one, value=least(one.value), low=least(one.low), high=least(one.high))
 
 
+def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
+    """Of each pair of nodes, both ways together, the least round trip, where it is the path's own.
+
+    The least of a pair whose data always waits has a queue in it, and nothing says how much. It is believed where it is
+    near the smoothed one, or where one of its nodes has about the same with every partner: queues don't agree. Those
+    that are not long count as the usual one.
+    """
+    least: dict[Link, float] = {}
+    smoothed: dict[Link, float] = {}
+    for one in records:
+        found = {LEAST: least, RTT: smoothed}.get(one.metric)
+        if found is not None and one.samples:
+            pair = _unordered(one)
+            found[pair] = min([found.get(pair, math.inf), *one.samples])
+    usual = sorted(least.values())[int(USUAL * len(least))] if least else 0.0
+    far, believed = _far(least, usual), {}
+    for pair, value in least.items():
+        if smoothed.get(pair, math.inf) < UNQUEUED * value or far & {*pair}:
+            believed[pair] = value
+        elif value < LEAST_RATIO * usual:
+            believed[pair] = usual
+    return {pair: Estimate(value, value, value, None, 1) for pair, value in believed.items()}
+
+
+def _far(least: Mapping[Link, float], usual: float) -> set[str]:
+    """Nodes that are far from all their partners, and about as far from those that are nearest."""
+    of_node: dict[str, list[float]] = {}
+    for pair, value in least.items():
+        for node in pair:
+            of_node.setdefault(node, []).append(value)
+    found = set()
+    for node, values in of_node.items():
+        nearest = sorted(values)[:MOST_NEAREST]
+        excess = nearest[0] - usual
+        if len(nearest) >= LEAST_PARTNERS and nearest[0] >= LEAST_RATIO * usual:
+            found |= {node} if nearest[-1] - nearest[0] <= AGREEMENT * excess else set()
+    return found
+
+
+def _unordered(record: Record) -> Link:
+    first, second = sorted(pair_of(record), key=natural)
+    return first, second
+
+
 def traffic_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
     """Who is to blame for what the traffic suffers, what limits it, and which delays are a host's own or a queue's."""
     pairs, late = [one for one in records if is_whole(one)], late_hosts(records)
-    path = standing_of({metric: _links(pairs, metric) for metric in PATH}, fingerprint)
-    delayed = standing_of({QUEUED: _links(pairs, QUEUED)}, fingerprint)
-    told, said = with_verdicts([_hosts_own(one, late) for one in path.findings], pairs)
+    queued = _links(pairs, QUEUED)
+    narrow, slow = ports_blame(pairs, blame(queued, lower_is_better=True, directed=False))
+    path = standing_of(
+        {FLOOR: floors_of(pairs), LOST: _links(pairs, LOST)}, fingerprint, besides={PORT: narrow, SLOWED: slow}
+    )
+    delayed = standing_of({QUEUED: queued}, fingerprint)
+    found = [_hosts_own(_overflow(one, pairs), late) for one in path.findings]
+    told, said = with_verdicts(found, pairs)
     known = {one.subject for one in told}
     queues = [_queue(one, late) for one in delayed.findings if one.subject not in known]
     limits = bottleneck_findings(pairs, path.explained, said=said)
     return [*told, *queues, *(_doubted(one, records) for one in limits)]
+
+
+def _overflow(finding: Finding, pairs: Iterable[Record]) -> Finding:
+    """Losses beside which others lose, too: queues overflow where more is sent than links carry."""
+    lost = [one for one in finding.evidence if one.metric == AGAIN]
+    if finding.severity is not Severity.BAD or not lost or len(lost) < len(finding.evidence):
+        return finding
+    beside = [
+        one.value for one in pairs
+        if one.metric == AGAIN and one.value is not None and not _shares(finding, lost[0].way or "both", pair_of(one))
+    ]  # fmt: skip
+    usual = fmean(beside) if beside else 0.0
+    if (lost[0].low or 0.0) >= TIMES_BESIDE * usual:
+        return finding
+    why = f"But {usual:.2%} are sent again on average beside it, too: queues overflow, and it may be no more than that."
+    return finding.model_copy(
+        update={"kind": QUEUE, "severity": Severity.INFO, "text": f"{finding.text} {why}",
+                "next_step": "look at it again when less is sent; a fault loses then, too"}
+    )  # fmt: skip
+
+
+def _shares(finding: Finding, way: str, pair: Link) -> bool:
+    """Whether what a finding blames carries a pair's data, or its acknowledgements where both ways are blamed."""
+    blamed = finding.subject.replace(">", ", ").split(", ")
+    if finding.kind == "link":
+        return {*blamed} == {*pair}
+    ends = {"send": pair[:1], "receive": pair[1:]}.get(way, pair)
+    return bool({*blamed} & {*ends})
 
 
 def _doubted(finding: Finding, records: Iterable[Record]) -> Finding:

@@ -5,9 +5,9 @@ A pair is directed: `n1>n2` is what n1's sockets say of sending to n2. Each poll
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from wulf.agent.net.traffic import weighted_median
 from wulf.core.records import Record
@@ -17,19 +17,23 @@ from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
 from wulf.measure.net.bottleneck import judge as ask
 from wulf.measure.net.rules import RULES
+from wulf.measure.net.sent_again import LEAST_SEGMENTS, lasting, of_totals
 from wulf.measure.net.situation import situation_of
 from wulf.store.run import Facts
 
 PHASE = "traffic"
 
 RTT, LEAST, AGAIN, RATE, SENT = "smoothed_rtt", "least_rtt", "sent_again", "delivery_rate", "sent"
+BUSY = "busy"
 RECEIVER, BUFFER, CONGESTION = "receiver_limited", "buffer_limited", "congestion_limited"
 OF_PAIRS = (
     Metric(RTT, "s"), Metric(LEAST, "s"), Metric(AGAIN, "1"), Metric(RATE, "B/s", "higher"),
-    Metric(SENT, "B/s", "higher"), Metric(RECEIVER, "1"), Metric(BUFFER, "1"), Metric(CONGESTION, "1"),
+    Metric(SENT, "B/s", "higher"), Metric(BUSY, "1"), Metric(RECEIVER, "1"), Metric(BUFFER, "1"),
+    Metric(CONGESTION, "1"),
 )  # fmt: skip
 """Of the connections of a pair: round trips as TCP estimates them, the share of segments that were sent again, the rate
-at which the network delivered, what was sent, and in which shares of the time with data to send what held it up."""
+at which the network delivered, what was sent, the share of the time in which any of them had data to send, and in which
+shares of that time what held it up."""
 
 PRESSURE, SOFTIRQ, WAITING, COST = "cpu_pressure", "softirq_share", "run_queue_delay", "agent_cpu"
 OF_NODES = (Metric(PRESSURE, "1"), Metric(SOFTIRQ, "1"), Metric(WAITING, "1"), Metric(COST, "1"))
@@ -41,9 +45,6 @@ SOURCE = {"source": "traffic"}
 
 LEAST_DELIVERED = 10
 """Segments that a poll's round trip is taken from: TCP's own average forgets within about eight (RFC 6298)."""
-
-LEAST_SEGMENTS = 500
-"""Segments that a poll's share of those sent again is taken from: it resolves 0.2 %."""
 
 LEAST_BUSY = 0.1
 """Seconds with data to send in a poll below which nothing is said of what held them up: the kernel counts in ticks."""
@@ -58,12 +59,18 @@ Service = tuple[int | None, str]
 """Port and program; of all others None and no name."""
 
 Group = Mapping[str, Any]
-"""A line of an agent's answer (`cluster.answers.Traffic`)."""
+"""One place in the lists of an agent's answer (`cluster.answers.TrafficColumns`)."""
+
+
+def groups_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[Group]:
+    """The groups of an answer, each by itself."""
+    names = tuple(columns)
+    return (dict(zip(names, own, strict=True)) for own in zip(*columns.values(), strict=True))
 
 
 def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, Any]]:
     """Metric → value, or why there is none, of the connections of one pair in one poll."""
-    total = {name: sum(group[name] for group in groups) for name in _SUMMED}
+    total = _totals(groups)
     sent_again = max(0, total["again"] - total["dups"])
     few = f"only {total['delivered']:,} segments were acknowledged between two polls"
     busy = total["busy"]
@@ -80,8 +87,14 @@ def figures_of(groups: Sequence[Group], seconds: float) -> dict[str, dict[str, A
         ),
         RATE: _figure("B/s", _weighted(groups, "rate"), "the applications gave too little to send"),
         SENT: _figure("B/s", total["acked"] / seconds, ""),
+        BUSY: _figure("1", _any_busy(groups, seconds), ""),
         **{name: _figure("1", shares.get(name), idle) for name in (RECEIVER, BUFFER, CONGESTION)},
     }  # fmt: skip
+
+
+def _totals(groups: Sequence[Group]) -> Group:
+    """What is summed over groups; of one it is what it says."""
+    return groups[0] if len(groups) == 1 else {name: sum(group[name] for group in groups) for name in _SUMMED}
 
 
 _SUMMED = ("acked", "segments", "again", "dups", "delivered", "busy", "rwnd", "sndbuf", "sockets")
@@ -91,9 +104,22 @@ def _figure(unit: str, value: float | None, reason: str) -> dict[str, Any]:
     return {"unit": unit, "value": value} if value is not None else {"unit": unit, "value": None, "reason": reason}
 
 
-def _weighted(groups: Iterable[Group], name: str) -> float | None:
+def _weighted(groups: Sequence[Group], name: str) -> float | None:
     """The median of a gauge over groups, by segments delivered; None where none has it."""
+    if len(groups) == 1:
+        return cast(float | None, groups[0][name])
     return weighted_median((group[name], group["delivered"]) for group in groups if group[name] is not None)
+
+
+def _any_busy(groups: Iterable[Group], seconds: float) -> float:
+    """The share of the time in which any connection had data to send, as if each of a group were busy as long, and at
+    times that know nothing of the others'.
+    """
+    idle = 1.0
+    for group in groups:
+        if group["sockets"]:
+            idle *= (1.0 - min(1.0, group["busy"] / (group["sockets"] * seconds))) ** group["sockets"]
+    return 1.0 - idle
 
 
 def _least(groups: Iterable[Group]) -> float | None:
@@ -103,7 +129,7 @@ def _least(groups: Iterable[Group]) -> float | None:
 
 def during(groups: Sequence[Group]) -> dict[str, Any]:
     """What the sender's end says, as wulf-net's own connections say it (`situation.End.during`)."""
-    total = {name: sum(group[name] for group in groups) for name in _SUMMED}
+    total = _totals(groups)
     counts = {
         "busy_time": total["busy"], "rwnd_limited": total["rwnd"], "sndbuf_limited": total["sndbuf"],
         "data_segs_out": total["segments"], "total_retrans": total["again"], "dsack_dups": total["dups"],
@@ -178,7 +204,7 @@ class Polls:
         for node, answer in answers.items():
             if not answer["seconds"]:
                 continue
-            pairs, beyond, several = self._pairs_of(node, answer["groups"])
+            pairs, beyond, several = self._pairs_of(node, groups_of(answer["groups"]))
             outside, shared = outside + beyond, shared + several
             self._count(answer)
             here = {
@@ -186,10 +212,14 @@ class Polls:
                 "info": None,
             }  # fmt: skip
             taken.append({**here, "cell": self._cell(node, node, None).id, "metrics": host_figures(answer)})
+            whole: dict[str, tuple[int, dict[str, Any]]] = {}  # a pair that has one service need not be added up twice
             for (there, service), groups in pairs.items():
                 if any(group["acked"] or group["segments"] for group in groups):
                     cell = self._cell(node, there, service)
-                    taken.append({**here, "cell": cell.id, **_seen(groups, answer["seconds"])})
+                    known = whole.get(there, (0, {}))
+                    seen = known[1] if known[0] == len(groups) else _seen(groups, answer["seconds"])
+                    whole.setdefault(there, (len(groups), seen))
+                    taken.append({**here, "cell": cell.id, **seen})
         self.unseen.outside, self.unseen.shared = max(self.unseen.outside, outside), max(self.unseen.shared, shared)
         self.replicates += taken
         return taken
@@ -286,15 +316,19 @@ def traffic_records(
     Nothing was decided while it was polled, so that each interval allows for one look, at as many polls as told of it.
     """
     of_cell, found = replicates_of(plan.cells, replicates), []
+    lost = lasting((cell, of_cell[cell.id]) for cell in plan.cells if is_pair(cell))
     for cell in plan.cells:
         own = of_cell[cell.id]
         limited = limits_of(cell, own, fingerprint)
         for metric in cell.metrics:
             looks = (max(1, len(samples_of(metric.name, own))),)
-            found += records_of(
+            made = records_of(
                 replace(cell, metrics=(metric,)), own, replace(plan, looks=looks), run, at=at,
                 stopped=f"{len(own)} polls", bottleneck=limited if metric is cell.metrics[0] else (),
             )  # fmt: skip
+            if metric.name == AGAIN:
+                made = [of_totals(one, own, lost) for one in made]
+            found += made
     for record in found:
         record.params.pop("wave")  # all are polled at the same time: it names nothing
     return [record for record in found if record.value is not None or "port" not in record.params]

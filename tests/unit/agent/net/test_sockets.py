@@ -29,6 +29,17 @@ def test_a_recorded_answer() -> None:
     assert len({listener.cookie, client.cookie, server.cookie}) == 3
 
 
+def test_sockets_of_one_length_may_be_laid_out_differently() -> None:
+    info = RECORDED.index(b"\x1c\x01\x02\x00", 408)
+    begin, end = 408, 408 + int.from_bytes(RECORDED[408:412], "little")
+    fixed, before, own, behind = begin + 88, RECORDED[begin + 88 : info], RECORDED[info : info + 284], info + 284
+    moved = RECORDED[begin:fixed] + own[:280] + before + RECORDED[behind - 4 : end]
+    assert len(moved) == end - begin
+    (client,), _ = decoded(RECORDED[begin:end])
+    found, _ = decoded(RECORDED[begin:end] + moved + RECORDED[begin:end])
+    assert [one.info for one in found] == [client.info] * 3
+
+
 def test_the_last_part_says_so() -> None:
     assert decoded(RECORDED)[1]
     assert decoded(RECORDED[:-20]) == (decoded(RECORDED)[0], False)

@@ -13,6 +13,8 @@ from wulf.agent.net import traffic
 from wulf.agent.net.sockets import ESTABLISHED, LISTEN, Info, Socket
 from wulf.agent.net.traffic import Traffic, host_counts, weighted_median
 from wulf.agent.session import Refused
+from wulf.cluster.answers import fault
+from wulf.measure.net.traffic import groups_of
 
 PEER = bytes([10, 0, 0, 2]) + bytes(12)
 NOTHING = Info(*[0] * len(Info._fields))
@@ -39,7 +41,8 @@ def polled() -> Callable[..., list[dict[str, Any]]]:
         polling = Traffic(
             lambda: next(left), lambda: {"cpu": 1.0}, lambda _: named, lambda: float(next(times)), lambda: next(spent)
         )
-        return [polling.poll(by_program) for _ in found]
+        answers = [polling.poll(by_program) for _ in found]
+        return [{**one, "groups": list(groups_of(one["groups"]))} for one in answers]
 
     return polls
 
@@ -115,6 +118,22 @@ def test_an_answer_has_room_for_so_many_groups_and_says_how_many_it_left_out(
     second = polled([], sockets)[1]
     assert [group["acked"] for group in second["groups"]] == [5, 4, 3]
     assert second["left_out"] == 2
+
+
+def test_what_it_says_is_held_against_its_shape() -> None:
+    found = iter(([], [connection(1, bytes_acked=9), connection(2, peer_port=22, bytes_acked=7)]))
+    polling = Traffic(lambda: next(found), lambda: {"cpu": 1.0}, lambda _: {}, lambda: 0.0, lambda: 0.0)
+    first, second = polling.poll(), polling.poll()
+    assert [fault("wulf-agent", "sockets", one) for one in (first, second)] == [None, None]
+    groups = second["groups"]
+    for wrong in (
+        {**groups, "acked": groups["acked"][:1]},
+        {**groups, "port": [70_000, 22]},
+        {**groups, "again": ["2", 0]},
+        {name: own * 2000 for name, own in groups.items()},
+        {name: own for name, own in groups.items() if name != "rtt"},
+    ):
+        assert fault("wulf-agent", "sockets", {**second, "groups": wrong}) is not None
 
 
 def test_a_wrong_parameter_is_refused(polled: Any) -> None:

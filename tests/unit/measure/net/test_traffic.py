@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from wulf.agent.net.traffic import COLUMNS
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.traffic import (
     AGAIN,
     BUFFER,
+    BUSY,
     CONGESTION,
     COST,
     LEAST,
@@ -41,7 +43,12 @@ def group(peer: str = "10.0.0.2", port: int = 5001, program: str = "", **more: A
 
 def answer(*groups: dict[str, Any], **more: Any) -> dict[str, Any]:
     usual = {"seconds": 10.0, "sockets": 5, "new": 0, "ended": 0, "left_out": 0, "cpu_seconds": 0.004, "host": {}}
-    return {**usual, "groups": list(groups), **more}
+    return {**usual, "groups": columns(*groups), **more}
+
+
+def columns(*groups: dict[str, Any]) -> dict[str, list[Any]]:
+    """Groups as agents say them: a list of each figure."""
+    return {name: [one[name] for one in groups] for name in COLUMNS}
 
 
 def values(*groups: dict[str, Any]) -> dict[str, Any]:
@@ -51,8 +58,16 @@ def values(*groups: dict[str, Any]) -> dict[str, Any]:
 def test_a_pairs_figures() -> None:
     found = values(group(again=70, rwnd=0.25, sndbuf=0.5))
     assert found == pytest.approx(
-        {RTT: 2e-4, LEAST: 1e-4, AGAIN: 0.01, RATE: 1e8, SENT: 1e6, RECEIVER: 0.25, BUFFER: 0.5, CONGESTION: 0.25}
-    )
+        {
+            RTT: 2e-4, LEAST: 1e-4, AGAIN: 0.01, RATE: 1e8, SENT: 1e6, BUSY: 0.1, RECEIVER: 0.25, BUFFER: 0.5,
+            CONGESTION: 0.25,
+        }
+    )  # fmt: skip
+
+
+def test_of_several_connections_any_may_be_busy() -> None:
+    assert values(group(busy=10.0, sockets=2), group(busy=5.0))[BUSY] == pytest.approx(1 - 0.5**2 * 0.5)
+    assert values(group(busy=11.0))[BUSY] == 1.0
 
 
 def test_connections_count_by_what_they_delivered() -> None:
@@ -140,8 +155,27 @@ def test_each_poll_is_a_replicate_and_a_line_that_can_be_read_again() -> None:
 def test_an_interval_takes_the_polls_that_told_something() -> None:
     told, quiet = answer(group()), answer(group(segments=10, delivered=3, acked=4000))
     found, _ = records(told, quiet, told, quiet, told, told, told, told, quiet, quiet)
-    again = next(one for one in found if is_whole(one) and one.metric == AGAIN)
-    assert (again.replicates, again.value, again.low) == (6, 0.0, 0.0)
+    rtt = next(one for one in found if is_whole(one) and one.metric == RTT)
+    assert (rtt.replicates, rtt.value, rtt.blocks) == (6, 2e-4, [0, 2, 4, 5, 6, 7])
+
+
+def again_of(*answers: dict[str, Any]) -> Any:
+    found, _ = records(*answers)
+    return next(one for one in found if is_whole(one) and one.metric == AGAIN)
+
+
+def test_the_share_sent_again_is_of_all_polls_together_however_little_each_had() -> None:
+    few = again_of(*[answer(group(segments=100, again=count)) for count in (1, 0, 2, 1, 1, 0, 1, 0)])
+    assert (few.value, few.statistic, few.replicates) == (0.0075, "share of totals", 8)
+    assert (few.low, few.high) == pytest.approx((0.0025, 0.0163), abs=2e-4)
+    none = again_of(*[answer(group(segments=20))] * 8)
+    assert (none.verdict, none.value) == ("unresolved", None)
+    assert "only 160 segments" in none.reason
+
+
+def test_a_burst_is_no_share_that_lasts() -> None:
+    burst = again_of(*[answer(group(segments=700, again=count)) for count in (0, 60, 0, 0, 0, 0)])
+    assert (burst.value, burst.low) == (pytest.approx(60 / 4200), 0.0)
 
 
 def test_too_little_traffic_is_unresolved_with_its_reason() -> None:

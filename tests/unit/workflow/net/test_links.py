@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.measure.net.test_traffic import group
+from tests.unit.measure.net.test_traffic import columns, group
 from tests.unit.workflow.simulating import reach
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
@@ -49,7 +49,7 @@ class Made:
         return {
             "seconds": None if first else 10.0, "sockets": 6, "new": 0, "ended": 0, "left_out": 0,
             "cpu_seconds": None if first else 0.004, "host": {} if first else {**usual, **self._host(node)},
-            "groups": [] if first else [self._group(node, peer) for peer in peers],
+            "groups": columns(*([] if first else [self._group(node, peer) for peer in peers])),
         }  # fmt: skip
 
     def _group(self, node: str, peer: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def test_the_report_has_maps_services_and_the_cost(follow: Any) -> None:
 
 def test_without_traffic_that_is_said(follow: Any) -> None:
     quiet = Made()
-    outcome = follow(lambda node: {**quiet(node), "groups": []})
+    outcome = follow(lambda node: {**quiet(node), "groups": columns()})
     assert Links().headline(outcome.run) == "No traffic between these nodes was seen."
     assert "No connection was open between two of these nodes." in [one.text for one in outcome.run.findings]
 

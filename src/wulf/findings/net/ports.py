@@ -1,0 +1,45 @@
+"""Ports that pass less than the others' while data waits for them, from the records of the traffic that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from wulf.core.records import Record
+from wulf.measure.net.traffic import BUSY, CONGESTION, SENT, pair_of
+from wulf.stats.cluster.blame import Blame
+from wulf.stats.cluster.outliers import Link
+from wulf.stats.cluster.ports import Flows, narrow_ports, slowed
+
+
+def flows_of(records: Iterable[Record]) -> Flows:
+    """What pairs sent and when it waited, from the records of whole pairs."""
+    found: dict[Link, dict[str, Mapping[int, float]]] = {}
+    for one in records:
+        if one.metric in (SENT, BUSY, CONGESTION):
+            found.setdefault(pair_of(one), {})[one.metric] = _by_poll(one)
+    pairs = {pair: own for pair, own in found.items() if own.get(SENT) and own.get(BUSY)}
+    names = list(dict.fromkeys(node for pair in pairs for node in pair))
+    place = {name: number for number, name in enumerate(names)}
+    polls = 1 + max((poll for own in pairs.values() for poll in own[SENT]), default=-1)
+    sent, held = np.zeros((len(pairs), polls)), np.zeros((len(pairs), polls))
+    for row, own in enumerate(pairs.values()):
+        for poll, value in own[SENT].items():
+            sent[row, poll] = value
+            held[row, poll] = own[BUSY].get(poll, 0.0) * own.get(CONGESTION, {}).get(poll, 1.0)
+    ends = np.array([[place[a], place[b]] for a, b in pairs], dtype=np.int64).reshape(-1, 2)
+    return Flows(names, ends, sent, np.minimum(held, 1.0))
+
+
+def _by_poll(record: Record) -> Mapping[int, float]:
+    polls = record.blocks or range(len(record.samples))
+    return dict(zip(polls, record.samples, strict=True))
+
+
+def ports_blame(records: Sequence[Record], queued: Blame) -> tuple[Blame, Blame]:
+    """Ports that stand out by themselves, and nodes that do without it being clear which way."""
+    flows = flows_of(records)
+    narrow = narrow_ports(flows)
+    known = {one.subject for one in narrow.nodes}
+    return narrow, Blame(nodes=tuple(one for one in slowed(flows, queued).nodes if one.subject not in known))
