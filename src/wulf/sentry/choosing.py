@@ -7,7 +7,7 @@ to have changed for what it costs to look.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,37 +88,53 @@ def beliefs_of(nodes: Sequence[Watched]) -> Beliefs:
     )
 
 
-def choose(
-    plan: SentryPlan, nodes: Sequence[Watched], now: float, *, idle: Collection[str], measuring: Collection[str],
-    last: Mapping[tuple[str, str], float], signs: Sequence[Sign], suspects: Collection[str],
-    seconds: Mapping[str, float], left: float,
-) -> list[Choice]:  # fmt: skip
-    """What to measure now, in order.
+@dataclass(frozen=True)
+class Known:
+    """What the state knows of the nodes of a plan.
 
-    Parameters
+    Attributes
     ----------
-    idle, measuring
-        Nodes that no job has, and those that are being measured.
+    nodes
+        All that are watched.
     last
         (Node, measure) → when it last was.
+    measuring
+        Nodes that are being measured.
     signs
         Since each node was believed anything of: only those after its `as_of` count.
     suspects
         Nodes whose figures stand out: `judging.suspects`.
     seconds
         Measure → what it takes a node, where that is known.
+    """
+
+    nodes: Sequence[Watched]
+    last: Mapping[tuple[str, str], float]
+    measuring: Collection[str] = ()
+    signs: Sequence[Sign] = ()
+    suspects: Collection[str] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def choose(plan: SentryPlan, known: Known, now: float, *, idle: Collection[str], left: float) -> list[Choice]:
+    """What to measure now, in order.
+
+    Parameters
+    ----------
+    idle
+        Nodes that no job has.
     left
         Node-seconds: `allowance`. What was never measured, or is confirmed, goes first.
     """
-    if not nodes:
+    if not known.nodes:
         return []
-    names = [one.name for one in nodes]
-    chance, free = with_signs(nodes, signs, now), ~_those(names, measuring)
-    is_idle, suspect = _those(names, idle), _those(names, suspects)
+    names = [one.name for one in known.nodes]
+    chance, free = with_signs(known.nodes, known.signs, now), ~_those(names, known.measuring)
+    is_idle, suspect = _those(names, idle), _those(names, known.suspects)
     ranks: dict[str, list[tuple[Measure, Ints]]] = {CONFIRM: [], DUE: [], LIKELIEST: []}
     for measure in plan.measure:
         alone = measure.nodes_at_once == 1
-        age = now - np.array([last.get((name, measure.name), -np.inf) for name in names])
+        age = now - np.array([known.last.get((name, measure.name), -np.inf) for name in names])
         of = Candidates(chance, age, free & is_idle if measure.on == "idle" else free, suspect & alone)
         for why, places in ranked(of, measure.every, plan.alarm.confirm, plan.budget.rest):
             if alone or why == DUE:  # several together are measured when they are due
@@ -127,7 +143,7 @@ def choose(
     taken: set[str] = set()
     for why, measure, places in _in_order(ranks):
         chosen = tuple(names[place] for place in places)
-        cost = seconds.get(measure.name, measure.seconds) * len(chosen)
+        cost = known.seconds.get(measure.name, measure.seconds) * len(chosen)
         if cost <= left and not taken.intersection(chosen):
             left -= cost
             taken.update(chosen)

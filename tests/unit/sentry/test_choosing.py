@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from wulf.sentry.belief import DAY
-from wulf.sentry.choosing import CONFIRM, DUE, LIKELIEST, Choice, after, allowance, choose, monthly_tests, with_signs
+from wulf.sentry.choosing import (
+    CONFIRM,
+    DUE,
+    LIKELIEST,
+    Choice,
+    Known,
+    after,
+    allowance,
+    choose,
+    monthly_tests,
+    with_signs,
+)
 from wulf.sentry.plan import Budget, Measure, SentryPlan
 from wulf.sentry.state import Sign, Watched
 
@@ -29,8 +40,7 @@ def chosen(
     last: Mapping[tuple[str, str], float] = LONG_AGO, nodes: list[Watched] | None = None, **given: Any,
 ) -> list[Choice]:  # fmt: skip
     plan = SentryPlan(measure=measures or (NODE,))
-    usual: dict[str, Any] = {"measuring": (), "signs": (), "suspects": (), "seconds": {}}
-    return choose(plan, nodes or watched(), NOW, idle=idle, left=left, last=last, **(usual | given))
+    return choose(plan, Known(nodes or watched(), last, **given), NOW, idle=idle, left=left)
 
 
 def test_the_likeliest_comes_first() -> None:

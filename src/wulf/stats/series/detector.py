@@ -10,8 +10,9 @@ takes at least c tests in the mean until the evidence is c, whatever the distrib
 alarms comes from.
 
 Where this departs from the papers: residuals of one node share the error of its level, so that they are no independent
-draws. A change of less than `Limits.least`, or of one sigma of the pool, is therefore no change, and the level is made
-of up to `LEVEL_OF` figures. A node that is noisier than the others is held against its own spread.
+draws. A change of less than `Limits.least`, or of one sigma of the pool, is therefore no change, nor is one that two
+standard errors of the level would explain; the level is made of up to `LEVEL_OF` figures. A node that is noisier than
+the others is held against its own spread.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from wulf.stats.samples import Floats
 
 LEVEL_FROM, LEVEL_OF = 4, 16
 """Figures from which on there is a level, and as many as it is made of at most: their median."""
+
+LEVEL_ERROR = 1.2533
+"""Standard error of a median, in sigmas of what it is of over the root of how many: √(π/2), of normal noise."""
 
 SPREAD_FROM = 8
 """Figures of the level from which on a node's own spread counts."""
@@ -251,7 +255,8 @@ def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floa
     raw = figures - np.where(known, level, figures)
     residual = raw - common
     scale = np.maximum(1.0, spread / pool.sigma) if pool.sigma > 0 else np.ones(len(figures))
-    bar = np.maximum(log1p(limits.least), pool.sigma * scale)
+    error = LEVEL_ERROR / np.sqrt(np.maximum(own.counts, 1))
+    bar = np.maximum(log1p(limits.least), pool.sigma * scale) + 2.0 * error * pool.sigma * scale
     most = log(limits.tests) / LEAST_TESTS
     rising = np.where(known, np.minimum(pool.evidence((residual - bar) / scale), most), 0.0)
     falling = np.where(known, np.minimum(_mirrored(pool, (-residual - bar) / scale), most), 0.0)

@@ -9,12 +9,13 @@ from typing import Any
 
 from wulf.core.errors import UsageError
 from wulf.sentry import judging
-from wulf.sentry.choosing import Choice, allowance, choose, with_signs
+from wulf.sentry.choosing import Choice, Known, allowance, choose, with_signs
 from wulf.sentry.incident import Incident, What, acknowledged, closed, gravest
 from wulf.sentry.messages import when
 from wulf.sentry.plan import SentryPlan
 from wulf.sentry.state import Measurement, SentryState
 from wulf.workflow.sentry.channels import wanted
+from wulf.workflow.sentry.watch import usual_seconds
 
 DAY, HOUR = 86400.0, 3600.0
 
@@ -74,15 +75,14 @@ def status(state: SentryState, now: float, only: Collection[str] = ()) -> Status
     """How the watch stands; of some nodes alone where they are named."""
     plan, nodes = plan_in(state), state.nodes()
     names = [one.name for one in nodes]
-    signs, running = state.signs(now - 30 * DAY), state.running()
-    seconds = {one.name: known for one in plan.measure if (known := state.usual_seconds(one.name)) is not None}
+    running, seconds = state.running(), usual_seconds(state, plan)
     spent, last = state.spent(now - DAY, now), state.last_measured()
-    coming = choose(
-        plan, nodes, now, idle=names, measuring={name for one in running for name in one.nodes},
-        last=last, signs=signs, suspects=judging.suspects(state, plan), seconds=seconds,
-        left=allowance(plan, spent, state.spent(now - HOUR, now)),
+    known = Known(
+        nodes, last, {name for one in running for name in one.nodes}, state.signs(now - 30 * DAY),
+        judging.suspects(state, plan), seconds,
     )  # fmt: skip
-    chances = dict(zip(names, with_signs(nodes, signs, now).tolist(), strict=True)) if nodes else {}
+    coming = choose(plan, known, now, idle=names, left=allowance(plan, spent, state.spent(now - HOUR, now)))
+    chances = dict(zip(names, with_signs(nodes, known.signs, now).tolist(), strict=True)) if nodes else {}
     chosen = [name for name in names if not only or name in only]
     measured = {node for node, _ in last}
     return Status(

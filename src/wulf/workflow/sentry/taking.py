@@ -116,10 +116,10 @@ def take_in(
         state.note_signs([*found.signs, *unreachable[0]])
         judgement = judging.judged(state, plan, found.figures, found.at) if found.figures else judging.Judgement()
         observations = [*found.observations, *unreachable[1], *judgement.observations]
-        _settle(state, observations, [*found.mended, *judgement.mended], now, run=one.run, channels=wanted(plan.tell))
-        worse = {
-            each.node for each in observations if each.severity is Severity.BAD and each.kind is not Kind.UNREACHABLE
-        }
+        opened = _settle(
+            state, observations, [*found.mended, *judgement.mended], now, run=one.run, channels=wanted(plan.tell)
+        )
+        worse = {each.node for each in opened if each.severity is Severity.BAD and each.kind is not Kind.UNREACHABLE}
         state.believe(after(state.nodes(), judgement.evidence, worse, now))
     return True
 
@@ -135,15 +135,18 @@ def note_unreached(state: SentryState, plan: SentryPlan, unreached: Mapping[str,
 def _settle(
     state: SentryState, observations: Sequence[Observation], mended: Sequence[tuple[str, str, str]], now: float,
     *, run: str, channels: Sequence[str],
-) -> None:  # fmt: skip
-    """Open, keep and close incidents."""
+) -> list[Observation]:  # fmt: skip
+    """Open, keep and close incidents: those that were opened; one that lasts is no other fault."""
+    opened = []
     for one in observations:
         incident, what = seen(state.newest_incident(*one.key), one, now, run)
         state.keep(incident, what, now, channels)
+        opened += [one] if what is not None else []
     for key in mended:
         known = state.newest_incident(*key)
         if known is not None and known.is_open:
             state.keep(closed(known, now), What.CLOSED, now, channels)
+    return opened
 
 
 def _unreachable(state: SentryState, unreached: Mapping[str, str], now: float) -> tuple[list[Sign], list[Observation]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wulf.core.errors import UsageError
 from wulf.core.names import fold
 from wulf.sentry import judging
-from wulf.sentry.choosing import Choice, allowance, choose
+from wulf.sentry.choosing import Choice, Known, allowance, choose
 from wulf.sentry.harvest import LOST
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement, SentryState
@@ -171,20 +171,22 @@ class Watch:
         """Chooses among idle nodes by what the state holds now."""
         state, plan = self.state, self.plan
         with state.snapshot():
-            nodes, signs, suspects = state.nodes(), state.signs(now - 30 * DAY), judging.suspects(state, plan)
+            suspects = judging.suspects(state, plan)
             counted = {key: at for key, at in state.last_measured().items() if at >= self.anew}
-            last = put_off(plan, counted, state.measurements(max(self.anew, now - DAY)), suspects)
-            measuring = {name for one in state.running() for name in one.nodes} | resting(state, now)
-            seconds = {one.name: known for one in plan.measure if (known := state.usual_seconds(one.name)) is not None}
+            known = Known(
+                state.nodes(),
+                put_off(plan, counted, state.measurements(max(self.anew, now - DAY)), suspects),
+                {name for one in state.running() for name in one.nodes} | resting(state, now),
+                state.signs(now - 30 * DAY),
+                suspects,
+                usual_seconds(state, plan),
+            )
             left = allowance(plan, state.spent(now - DAY, now), state.spent(now - HOUR, now))
         left -= sum(
-            seconds.get(one.measure.name, one.measure.seconds) * len(one.measurement.nodes)
+            known.seconds.get(one.measure.name, one.measure.seconds) * len(one.measurement.nodes)
             for one in self.running.values()
         )
-        return lambda idle: choose(
-            plan, nodes, now, idle=idle, measuring=measuring, last=last, signs=signs, suspects=suspects,
-            seconds=seconds, left=left,
-        )  # fmt: skip
+        return lambda idle: choose(plan, known, now, idle=idle, left=left)
 
     def _measure(self, choice: Choice) -> Measure:
         measure = self.plan.measure_named(choice.measure)
@@ -252,6 +254,11 @@ class Watch:
             own = one.measurement
             result = result_of(own, one.measure, None, self.state.facts(own.nodes), now)
             self._take(own, result if result.state == DONE else Result(GONE, "the sentry was ended"), now - own.began)
+
+
+def usual_seconds(state: SentryState, plan: SentryPlan) -> dict[str, float]:
+    """Measure → node-seconds that it takes for each node, where that is known."""
+    return {one.name: took for one in plan.measure if (took := state.usual_seconds(one.name)) is not None}
 
 
 def _stamp(at: float) -> str:
