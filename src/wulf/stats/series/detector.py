@@ -71,14 +71,14 @@ class Pool:
     _sigma: float | None = field(default=None, repr=False)
 
     def add(self, residuals: Floats) -> None:
-        """The newest; the oldest beyond `POOL` are forgotten."""
+        """The newest, of shape (n,); the oldest beyond `POOL` are forgotten."""
         if len(residuals):
             self.residuals = np.concatenate((self.residuals, residuals))[-POOL:]
             self._ordered = self._sigma = None
 
     @property
     def ordered(self) -> Floats:
-        """From the least to the greatest."""
+        """From the least to the greatest; shape (n,)."""
         if self._ordered is None:
             self._ordered = np.sort(self.residuals)
         return self._ordered
@@ -91,7 +91,7 @@ class Pool:
         return self._sigma
 
     def evidence(self, residuals: Floats) -> Floats:
-        """Logarithm of the evidence that each lies above the pool; none (0) while the pool is small."""
+        """Logarithm of the evidence that each lies above the pool, in their shape; none (0) while the pool is small."""
         known = self.ordered
         if len(known) < POOL_FROM:
             return np.zeros(len(residuals))
@@ -161,21 +161,24 @@ class Tracks:
         return cls(**made)
 
     def pick(self, nodes: Ints) -> Tracks:
-        """Those nodes' own, copied."""
+        """The own of nodes of shape (k,), copied."""
         return Tracks(*(getattr(self, one.name)[nodes] for one in fields(self)))
 
     def put(self, nodes: Ints, own: Tracks) -> None:
-        """Write back what `pick` took."""
+        """Write back what `pick` took, for nodes of shape (k,)."""
         for one in fields(self):
             getattr(self, one.name)[nodes] = getattr(own, one.name)
 
     @property
     def counts(self) -> Ints:
-        """Figures that each level is made of."""
+        """Figures that each level is made of; shape (nodes,)."""
         return np.asarray(np.isfinite(self.first).sum(axis=1))
 
     def levels(self) -> tuple[Floats, Floats]:
-        """Logarithm of each level, NaN where there is none, and the spread of what it is made of (0: unknown)."""
+        """Logarithm of each level, NaN where there is none, and the spread of what it is made of (0: unknown).
+
+        Both have shape (nodes,).
+        """
         counts = self.counts
         # medians of rows of different lengths: NaN sorts to the end
         ordered = np.sort(self.first, axis=1)
@@ -229,13 +232,16 @@ class Seen:
 
 
 def common_shift(residuals: Floats, least: int = 5) -> float:
-    """What nodes of a class did together: the median of their last residuals; 0 where there are too few to say."""
+    """What nodes of a class did together: the median of their last residuals, of shape (nodes,).
+
+    0 where there are too few to say.
+    """
     known = residuals[np.isfinite(residuals)]
     return float(np.median(known)) if len(known) >= least else 0.0
 
 
 def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floats, limits: Limits) -> Seen:
-    """Take in one figure of each of some nodes; `own` and `pool` are changed.
+    """Take in one figure of each of some nodes, arrays of shape (nodes,); `own` and `pool` are changed.
 
     Parameters
     ----------
