@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wulf.cli.commands import Command
+from wulf.cli.sentry.where import state_option, state_path
 from wulf.cli.showing import echo
 from wulf.core.errors import UsageError
 
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
     epilog="\b\nExample:\n  wulf sentry metrics --serve 127.0.0.1:9465 --stay\n"
     "  wulf sentry metrics --textfile /var/lib/prometheus/node-exporter/wulf.prom",
 )
-@click.option(
-    "--state",
-    "path",
-    type=click.Path(path_type=Path),
-    help="The sentry's state [$STATE_DIRECTORY or ~/.local/state/wulf].",
-)
+@state_option
 @click.option(
     "--serve", "listen", metavar="ADDRESS:PORT",
     help="Answer GET /metrics there. There is no key: name any address but loopback in full.",
@@ -45,23 +41,22 @@ if TYPE_CHECKING:
     help="At most so many: incidents first, then nodes and links, then figures of the oddest nodes.",
 )  # fmt: skip
 def metrics(
-    path: Path | None, listen: str | None, stay: bool, textfile: Path | None, form: str | None, series: int
+    where: Path | None, listen: str | None, stay: bool, textfile: Path | None, form: str | None, series: int
 ) -> None:
-    """Print what the sentry knows as metrics, serve them to Prometheus, or write them into a file.
+    """What the sentry knows, for Prometheus.
 
-    Nodes, open incidents, newest figures beside the medians of their hardware class, and pairs of the newest `wulf
-    links`. Only read: the sentry itself need not run. Grafana dashboard, alert rules and the scrape's configuration:
-    examples/operations, docs/how-to/prometheus.md.
+    Printed, served, or written into a file: nodes, open incidents, newest figures beside the medians of their hardware
+    class, and pairs of the newest `wulf links`. Only read: the sentry itself need not run. Grafana dashboard, alert
+    rules and the scrape's configuration: examples/operations, docs/how-to/prometheus.md.
     """
     from wulf.scrape.openmetrics import Form
-    from wulf.sentry.state import default_path
     from wulf.workflow.sentry.metrics import Metrics
 
     if listen and textfile:
         raise UsageError("--serve and --textfile are two ways to the same Prometheus", "leave one out")
     if stay and not listen:
         raise UsageError("--stay is about serving", "give --serve ADDRESS:PORT, or leave it out")
-    content = Metrics(path or default_path(), series, Form(form) if form else None)
+    content = Metrics(state_path(where), series, Form(form) if form else None)
     if listen:
         _serve(content, listen, stay)
     elif textfile:
