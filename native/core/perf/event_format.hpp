@@ -30,7 +30,7 @@ struct EventFormat {
   std::map<std::uint64_t, std::string> symbols;  ///< of __print_symbolic: a number's name
 
   /// Null where it has no such field.
-  [[nodiscard]] const EventField* field(std::string_view name) const noexcept;
+  [[nodiscard]] const EventField* field(std::string_view wanted) const noexcept;
 };
 
 /// Nothing where the text is no such file: without name, ID, or any field.

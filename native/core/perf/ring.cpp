@@ -45,7 +45,7 @@ void EventRing::add(std::uint64_t tracepoint) {
   asked.size = sizeof(asked);
   asked.type = PERF_TYPE_TRACEPOINT;
   asked.config = tracepoint;
-  asked.sample_period = 1;
+  asked.sample_period = 1;  // NOLINT(cppcoreguidelines-pro-type-union-access): as the kernel's header has it
   // a kernel thread has no user's registers, which is how it is told from a task, in any PID namespace
   asked.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
   asked.sample_regs_user = 1;
@@ -53,8 +53,8 @@ void EventRing::add(std::uint64_t tracepoint) {
   asked.disabled = 1;
   asked.use_clockid = 1;
   asked.clockid = clock_;
-  asked.watermark = 1;  // nobody is woken: a wake-up would be noise
-  asked.wakeup_watermark = ~0U >> 1U;
+  asked.watermark = 1;                 // nobody is woken: a wake-up would be noise
+  asked.wakeup_watermark = ~0U >> 1U;  // NOLINT(cppcoreguidelines-pro-type-union-access)
   File event(static_cast<int>(syscall(SYS_perf_event_open, &asked, -1, cpu_, -1, PERF_FLAG_FD_CLOEXEC)));
   if (event.fd() < 0) {
     throw std::system_error(errno, std::generic_category(), "perf_event_open");

@@ -1,6 +1,7 @@
 #include "node/noise/account.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace wulf::node {
@@ -55,8 +56,9 @@ Json NoiseAccount::table(const Culprits& culprits) const {
     sum.longest = std::max(sum.longest, share.longest);
   }
   std::vector<std::pair<Culprit, Share>> sorted(merged.begin(), merged.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.second.total, a.first) < std::tie(a.second.total, b.first);
+  });
   Json list = Json::array();
   for (const auto& [who, share] : sorted) {
     Json row = to_json(who);
@@ -72,8 +74,9 @@ Json NoiseAccount::worst(const Culprits& culprits, Nanoseconds start) const {
   Json list = Json::array();
   for (const Detour& detour : worst_) {
     std::vector<Piece> told = detour.pieces;
-    std::stable_sort(told.begin(), told.end(),
-                     [](const Piece& a, const Piece& b) { return a.length > b.length; });
+    std::sort(told.begin(), told.end(), [](const Piece& a, const Piece& b) {
+      return std::tie(b.length, a.at) < std::tie(a.length, b.at);
+    });
     const std::size_t more = told.size() - std::min(told.size(), kMostPieces);
     told.resize(told.size() - more);
     std::sort(told.begin(), told.end(), [](const Piece& a, const Piece& b) { return a.at < b.at; });

@@ -25,6 +25,10 @@ std::uint64_t unsigned_at(Bytes raw, const std::optional<EventField>& field) {
   return field ? static_cast<std::uint64_t>(number_at(raw, *field).value_or(0)) : 0;
 }
 
+std::string text_of(Bytes raw, const std::optional<EventField>& field) {
+  return field ? text_at(raw, *field) : std::string();
+}
+
 }  // namespace
 
 const char* name_of(Source source) noexcept {
@@ -40,7 +44,7 @@ bool EventDecoder::learn_common(const EventFormat& format) {
   if (type == nullptr || pid == nullptr) {
     return false;
   }
-  if (!type_) {
+  if (!type_ || !pid_) {
     type_ = *type;
     pid_ = *pid;
   }
@@ -107,7 +111,7 @@ Culprit EventDecoder::culprit(const Rule& rule, Bytes raw) {
     const auto symbol = rule.symbols.find(number);
     who.name = symbol == rule.symbols.end() ? "number " + std::to_string(number) : symbol->second;
   } else {
-    who.name = text_at(raw, *rule.named);
+    who.name = text_of(raw, rule.named);
   }
   return who;
 }
@@ -116,12 +120,15 @@ std::optional<Event> EventDecoder::decode(const PerfRecord& record) const {
   if (record.kind == PerfRecord::Kind::kLost) {
     return Event{.kind = Event::Kind::kLost, .at = record.at, .id = record.lost};
   }
-  if (!type_) {
+  if (!type_ || !pid_) {
     return std::nullopt;
   }
   const auto type = number_at(record.raw, *type_);
   const auto pid = number_at(record.raw, *pid_);
-  const auto found = type && pid ? rules_.find(static_cast<std::uint64_t>(*type)) : rules_.end();
+  if (!type || !pid) {
+    return std::nullopt;
+  }
+  const auto found = rules_.find(static_cast<std::uint64_t>(*type));
   if (found == rules_.end()) {
     return std::nullopt;
   }
@@ -133,11 +140,11 @@ std::optional<Event> EventDecoder::decode(const PerfRecord& record) const {
               .pid = *pid,
               .in_user_task = record.in_user_task};
   if (rule.kind == Event::Kind::kSwitch) {
-    const std::int64_t next = number_at(record.raw, *rule.pid).value_or(0);
+    const auto next = static_cast<std::int64_t>(unsigned_at(record.raw, rule.pid));
     event.who = {.source = next == 0 ? Source::kIdle : Source::kTask,
-                 .name = text_at(record.raw, *rule.named),
+                 .name = text_of(record.raw, rule.named),
                  .pid = next};
-    event.leaving = text_at(record.raw, *rule.leaving);
+    event.leaving = text_of(record.raw, rule.leaving);
     const std::uint64_t state = unsigned_at(record.raw, rule.state);
     event.runnable = rule.state && (state & kStates) == 0;
     if ((state & kEnding) != 0) {

@@ -42,6 +42,8 @@ class EventDecoder {
     Source source = Source::kTask;
     Naming naming = Naming::kFixed;
     std::string name;
+    // gcc warns of members that a designated list leaves out, unless they have an initializer
+    // NOLINTBEGIN(readability-redundant-member-init)
     std::optional<EventField> id{};
     std::optional<EventField> named{};
     std::optional<EventField> pid{};  ///< of a switch: who is next
@@ -49,6 +51,7 @@ class EventDecoder {
     std::optional<EventField> state{};
     std::optional<EventField> length{};
     std::map<std::uint64_t, std::string> symbols{};
+    // NOLINTEND(readability-redundant-member-init)
   };
 
   /// Keeps what all records begin with; false where it is elsewhere than in those before.

@@ -52,11 +52,14 @@ struct Event {
   Culprit who{};
   std::uint64_t id = 0;
   Nanoseconds length = 0;
-  std::int64_t thread = 0;             ///< that task, as our PID namespace numbers it
-  bool runnable = false;               ///< of a switch: whether the task that leaves would rather run on
-  std::int64_t pid = 0;                ///< the task that had the CPU
+  std::int64_t thread = 0;  ///< that task, as our PID namespace numbers it
+  bool runnable = false;    ///< of a switch: whether the task that leaves would rather run on
+  std::int64_t pid = 0;     ///< the task that had the CPU
+  // gcc warns of members that a designated list leaves out, unless they have an initializer
+  // NOLINTBEGIN(readability-redundant-member-init)
   std::string leaving{};               ///< of a switch: that task's name
   std::optional<bool> in_user_task{};  ///< whether that task is a program's; not known of one that is ending
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 }  // namespace wulf::node

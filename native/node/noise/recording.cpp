@@ -54,6 +54,7 @@ class Recording {
     for (const auto& ring : rings_) {
       ring->enable();
     }
+    // only when all are recording  NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer)
     start_ = now();
     drainer_ = std::thread([this] { drain_until_stopped(); });
   }
@@ -180,12 +181,21 @@ class Recording {
   std::thread drainer_;
 };
 
-std::mutex recording_lock;
-std::unique_ptr<Recording> recording;
+/// The one recording that may run, and who may look at it.
+struct Place {
+  std::mutex lock;
+  std::unique_ptr<Recording> recording;
+};
+
+Place& place() {
+  static Place one;
+  return one;
+}
 
 Json start(const Json& request) {
   refuse_unknown_fields(request, {"id", "op"});
-  const std::lock_guard lock(recording_lock);
+  auto& [mutex, recording] = place();
+  const std::lock_guard lock(mutex);
   if (recording != nullptr) {
     throw Error("bad-parameter", "a recording runs already: noise_stop ends it", "op");
   }
@@ -204,7 +214,8 @@ Json stop(const Json& request) {
       !std::all_of(asked.begin(), asked.end(), [](const Json& one) { return one.is_integer(); })) {
     throw bad_parameter("processes", "processes is no list of identifiers");
   }
-  const std::lock_guard lock(recording_lock);
+  auto& [mutex, recording] = place();
+  const std::lock_guard lock(mutex);
   if (recording == nullptr) {
     throw Error("bad-parameter", "nothing is recorded: noise_start begins it", "op");
   }

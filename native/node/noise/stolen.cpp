@@ -1,6 +1,7 @@
 #include "node/noise/stolen.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace wulf::node {
 namespace {
@@ -24,9 +25,14 @@ std::vector<Handover> handovers_of(std::int64_t task, std::span<const CpuHistory
       }
     }
   }
-  std::stable_sort(handovers.begin(), handovers.end(),
-                   [](const Handover& a, const Handover& b) { return a.at < b.at; });
+  std::sort(handovers.begin(), handovers.end(), [](const Handover& a, const Handover& b) {
+    return std::tie(a.at, a.comes) < std::tie(b.at, b.comes);
+  });
   return handovers;
+}
+
+bool earlier(const Piece& a, const Piece& b) {
+  return std::tie(a.at, a.length, a.who) < std::tie(b.at, b.length, b.who);
 }
 
 bool is_task(Source source) { return source == Source::kTask || source == Source::kKernelThread; }
@@ -54,7 +60,7 @@ std::vector<Piece> stolen_from(std::int64_t task, std::span<const CpuHistory> cp
       }
     }
   }
-  std::stable_sort(stolen.begin(), stolen.end(), [](const Piece& a, const Piece& b) { return a.at < b.at; });
+  std::sort(stolen.begin(), stolen.end(), earlier);
   return stolen;
 }
 
@@ -63,8 +69,7 @@ std::vector<Piece> longest_of(std::vector<Piece> pieces, std::size_t most) {
     std::nth_element(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(most), pieces.end(),
                      [](const Piece& a, const Piece& b) { return a.length > b.length; });
     pieces.resize(most);
-    std::stable_sort(pieces.begin(), pieces.end(),
-                     [](const Piece& a, const Piece& b) { return a.at < b.at; });
+    std::sort(pieces.begin(), pieces.end(), earlier);
   }
   return pieces;
 }

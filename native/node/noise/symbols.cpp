@@ -15,7 +15,7 @@ std::map<std::uint64_t, std::string> function_names(std::istream& kallsyms,
     const std::string_view text = line;
     std::uint64_t address = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
-    if (error != std::errc() || addresses.count(address) == 0) {
+    if (error != std::errc() || !addresses.contains(address)) {
       continue;
     }
     std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));

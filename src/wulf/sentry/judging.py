@@ -41,8 +41,9 @@ DAY = 86400.0
 RECENT = 15
 """Nodes whose last figures say what a class did together."""
 
-SUSPECT = log(20.0)
-"""Evidence from which on a node is measured again soon, unless less would do for a third of an alarm."""
+SUSPECT = log(4.0)
+"""Evidence from which on a node is measured again soon, unless less would do for a third of an alarm. One test that
+stands out is enough: where tests are disturbed now and then, none says more by itself."""
 
 CLASS = "@"
 """Before a class's name: it has a level of its own."""

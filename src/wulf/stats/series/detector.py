@@ -10,8 +10,8 @@ takes at least c tests in the mean until the evidence is c, whatever the distrib
 alarms comes from.
 
 Where this departs from the papers: residuals of one node share the error of its level, so that they are no independent
-draws. A change of less than `Limits.least`, or of one sigma of the pool, is therefore no change, nor is one that two
-standard errors of the level would explain; the level is made of up to `LEVEL_OF` figures. A node that is noisier than
+draws. A change of less than `Limits.least`, or of one sigma of the pool, is therefore no change, nor is one that a
+standard error of the level would explain; the level is made of up to `LEVEL_OF` figures. A node that is noisier than
 the others is held against its own spread.
 """
 
@@ -262,7 +262,7 @@ def observe(own: Tracks, pool: Pool, figures: Floats, at: float, *, common: Floa
     residual = raw - common
     scale = np.maximum(1.0, spread / pool.sigma) if pool.sigma > 0 else np.ones(len(figures))
     error = LEVEL_ERROR / np.sqrt(np.maximum(own.counts, 1))
-    bar = np.maximum(log1p(limits.least), pool.sigma * scale) + 2.0 * error * pool.sigma * scale
+    bar = np.maximum(log1p(limits.least), pool.sigma * scale) + error * pool.sigma * scale
     most = log(limits.tests) / LEAST_TESTS
     rising = np.where(known, np.minimum(pool.evidence((residual - bar) / scale), most), 0.0)
     falling = np.where(known, np.minimum(_mirrored(pool, (-residual - bar) / scale), most), 0.0)
