@@ -74,9 +74,9 @@ def test_an_ill_node_is_told_once_acknowledged_and_closed_when_mended(
         (one,) = incidents(state)
         assert (one["kind"], one["node"], one["metric"], one["state"]) == ("ill", "n2", "scratch", "open"), done.stderr
         assert sentry("ack", "1", "--note", "being mended", "--by", "ada", "--state", state).returncode == 0
-        assert sentry("once", plan, *over, "--for", "1").returncode == 1
+        assert sentry("once", plan, *over, "--for", "1", "--now").returncode == 1
         ssh(two_nodes, "n2", "mkdir /run/tmp/scratch")
-        assert sentry("once", plan, *over, "--for", "1").returncode == 0
+        assert sentry("once", plan, *over, "--for", "1", "--now").returncode == 0
     finally:
         for node in ("n1", "n2"):
             ssh(two_nodes, node, "rmdir /run/tmp/scratch")

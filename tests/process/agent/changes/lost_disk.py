@@ -95,7 +95,10 @@ def kill_when_stuck(pid: int) -> None:
 
 
 def state(pid: int, task: int) -> str:
-    return Path(f"/proc/{pid}/task/{task}/stat").read_text().rpartition(")")[2].split()[0]
+    try:
+        return Path(f"/proc/{pid}/task/{task}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):  # it ended after it was listed
+        return ""
 
 
 def goes_back(node: ForkedNode, kind: str, who: str, changed: bool) -> None:
