@@ -17,6 +17,7 @@ from tests.lab.commands import left
 from tests.lab.shared import SharedLab
 from tests.processes import wait_until
 from wulf import lab
+from wulf.core.errors import LabError
 from wulf.lab import state
 
 UNPRIVILEGED = 65534
@@ -42,6 +43,17 @@ def netns() -> None:
     backend, why = lab.probe_backend()
     if backend != "netns":
         skip_or_fail(f"no lab of namespaces here: {why}")
+
+
+@contextlib.contextmanager
+def slurm_of(nodes: int) -> Iterator[lab.Lab]:
+    """A lab with a real Slurm for the length of the block. Skips, or fails, where it can't be had."""
+    try:
+        made = lab.up(nodes, keep=True, name=f"slurm-{secrets.token_hex(3)}", with_slurm=True)
+    except LabError as error:
+        skip_or_fail(str(error))
+    with made:
+        yield made
 
 
 @pytest.fixture

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import wulf
 from tests import caches
 from tests.lab.conftest import skip_or_fail
 from wulf.lab.qemu.recipe import APART
@@ -15,6 +19,14 @@ from wulf.lab.qemu.recipe import APART
 NSPAWN = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network")
 REBOOTS = 133
 """Exit status by which a container asks to be started again."""
+WULF = """\
+#!/usr/bin/python3
+import sys
+from wulf.cli.main import main
+
+sys.exit(main())
+"""
+"""What a package would install as /usr/bin/wulf; its modules are found by a path file of Python's."""
 SYSTEMD = ("ca-certificates", "systemd", "systemd-sysv", "dbus", "python3")
 
 
@@ -85,3 +97,35 @@ def run_until_power_off(root: Path, console: Path, *binds: str) -> None:
         while (status := booted()) == REBOOTS:
             pass
     assert status == 0, console.read_text()[-2000:]
+
+
+@contextmanager
+def switched_on(folder: Path, program: str, files: Mapping[str, str], *units: str) -> Iterator[Path]:
+    """A container with this wulf and these units, from its start until its power goes off: what it left in /out.
+
+    Parameters
+    ----------
+    folder
+        Where it may have its root, which is removed after the block.
+    program
+        Where wulf is installed in it.
+    """
+    python = subprocess.run(
+        ["chroot", str(debian("bookworm", SYSTEMD)), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:
+        skip_or_fail(f"its Python is {python.stdout.strip()}: our packages are made for another one")
+    out, root = folder / "out", folder / "root"
+    out.mkdir()
+    found_by = {program: WULF, "/usr/lib/python3/dist-packages/wulf.pth": "/opt/src\n/opt/packages\n"}
+    copy_of_debian(root, {**found_by, **files})
+    enable(root, *units)
+    binds = [
+        f"--bind={out}:/out",
+        f"--bind-ro={Path(wulf.__file__).parents[1]}:/opt/src",
+        f"--bind-ro={sysconfig.get_paths()['purelib']}:/opt/packages",
+    ]
+    run_until_power_off(root, folder / "console", *binds)
+    yield out
+    shutil.rmtree(root)

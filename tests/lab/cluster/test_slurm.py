@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import host_state, left_of, needs, skip_or_fail, traces
+from tests.lab.conftest import host_state, left_of, needs, skip_or_fail, slurm_of, traces
 from tests.process.native.mpi_session import each_mpi
 from tests.processes import wait_until
 from wulf import lab as labs
@@ -31,11 +31,7 @@ PATIENCE_S = 90.0
 
 @pytest.fixture(scope="module")
 def slurm(netns: None) -> Iterator[labs.Lab]:
-    try:
-        made = labs.up(3, keep=True, name=f"slurm-{secrets.token_hex(3)}", with_slurm=True)
-    except LabError as error:
-        skip_or_fail(str(error))
-    with made:
+    with slurm_of(3) as made:
         yield made
 
 

@@ -133,7 +133,9 @@ def test_both_formats_give_the_same_series_and_figures(prometheus: Prometheus, s
         "value"
     ][1] == ("0")
     with SentryState(state, read_only=True) as read:
-        expected = {(one.node, one.metric): one.value for one in read.latest()}
+        watched = [one.name for one in read.nodes()]
+        figures = [one for metric in read.metrics() for one in read.figures(metric, 0.0, watched)]
+        expected = {(one.node, one.metric): one.value for one in figures}  # the newest last
         chances = {one.name: one.chance for one in read.nodes()}
     for job in ("openmetrics", "text"):
         found = prometheus.query(f"wulf_figure{{job='{job}'}}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.conftest import skip_or_fail
+from tests.lab.conftest import slurm_of
 from tests.process.operations.templates import configured, wulf_in
 from tests.processes import wait_until
 from wulf import lab as labs
-from wulf.core.errors import LabError
 from wulf.lab.inside.init import SLURM
 from wulf.workflow.node.check import NHC
 
@@ -26,11 +24,7 @@ ILL = '[[check]]\nname = "check_fs_free"\nkind = "room"\nseconds = 30\npaths = [
 
 @pytest.fixture(scope="module")
 def slurm(netns: None) -> Iterator[labs.Lab]:
-    try:
-        made = labs.up(1, keep=True, name=f"slurm-{secrets.token_hex(3)}", with_slurm=True)
-    except LabError as error:
-        skip_or_fail(str(error))
-    with made:
+    with slurm_of(1) as made:
         yield made
 
 

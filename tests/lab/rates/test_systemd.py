@@ -4,31 +4,16 @@ container of systemd-nspawn with Debian's own user land, which is thrown away.""
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wulf
-from tests.lab.conftest import skip_or_fail
-from tests.lab.containers import SYSTEMD, copy_of_debian, debian, enable, run_until_power_off
+from tests.lab.containers import switched_on
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
 UNITS = Path(__file__).parents[3] / "packaging" / "systemd"
-
-WULF = """\
-#!/usr/bin/python3
-import sys
-from wulf.cli.main import main
-
-sys.exit(main())
-"""
-"""What a package would install as /usr/bin/wulf; its modules are found by a path file of Python's."""
 
 SOON = """\
 [Timer]
@@ -80,17 +65,7 @@ systemctl poweroff
 @pytest.fixture
 def booted(tmp_path: Path) -> Iterator[Path]:
     """What a container noted that had the units installed, after its power went off."""
-    python = subprocess.run(
-        ["chroot", str(debian("bookworm", SYSTEMD)), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:
-        skip_or_fail(f"its Python is {python.stdout.strip()}: our packages are made for another one")
-    out, root = tmp_path / "out", tmp_path / "root"
-    out.mkdir()
     files = {
-        "/usr/bin/wulf": WULF,
-        "/usr/lib/python3/dist-packages/wulf.pth": "/opt/src\n/opt/packages\n",
         "/opt/watch": NOTES,
         "/etc/systemd/system/watch.service": WATCH,
         "/etc/systemd/system/wulf-rates.timer.d/soon.conf": SOON,
@@ -99,16 +74,8 @@ def booted(tmp_path: Path) -> Iterator[Path]:
         "/etc/systemd/system/wulf-rates.service": (UNITS / "wulf-rates.service").read_text(),
         "/etc/systemd/system/wulf-rates.timer": (UNITS / "wulf-rates.timer").read_text(),
     }
-    copy_of_debian(root, files)
-    enable(root, "wulf-rates.timer", "watch.service")
-    binds = [
-        f"--bind={out}:/out",
-        f"--bind-ro={Path(wulf.__file__).parents[1]}:/opt/src",
-        f"--bind-ro={sysconfig.get_paths()['purelib']}:/opt/packages",
-    ]
-    run_until_power_off(root, tmp_path / "console", *binds)
-    yield out
-    shutil.rmtree(root)
+    with switched_on(tmp_path, "/usr/bin/wulf", files, "wulf-rates.timer", "watch.service") as out:
+        yield out
 
 
 def test_the_timer_has_the_rates_measured_under_its_own_account(booted: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import skip_or_fail
+from tests.lab.conftest import slurm_of
 from tests.lab.sentry.watching import WULF, differences, is_sound, rows
 from tests.processes import wait_until
 from wulf import lab as labs
-from wulf.core.errors import LabError
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]
 PATIENCE_S = 90.0
@@ -36,11 +34,7 @@ TABLE = '[[check]]\nname = "scratch"\nkind = "writable"\nseconds = 10\npaths = [
 
 @pytest.fixture(scope="module")
 def slurm(netns: None) -> Iterator[labs.Lab]:
-    try:
-        made = labs.up(3, keep=True, name=f"slurm-{secrets.token_hex(3)}", with_slurm=True)
-    except LabError as error:
-        skip_or_fail(str(error))
-    with made:
+    with slurm_of(3) as made:
         yield made
 
 
@@ -149,7 +143,7 @@ def test_an_ill_node_is_drained_and_resumed_and_one_that_others_drained_is_left_
         assert slurm_says(slurm, "n3") == ("drained", "fan broken")
         for node in ("n2", "n3"):
             on(slurm, "mkdir", "/run/tmp/scratch", node=node)
-        done = sentry(slurm, "once", plan, *over, "--for", "1")
+        done = sentry(slurm, "once", plan, *over, "--for", "1", "--now")  # it may not be due yet
         assert done.returncode == 0, done.stderr
         assert "Slurm: n2 is resumed: incident" in done.stderr
         assert wait_until(lambda: slurm_says(slurm, "n2")[0] == "idle", PATIENCE_S)

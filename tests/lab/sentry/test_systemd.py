@@ -3,19 +3,12 @@ killed, it is started again, and goes on; asked to end, it ends cleanly."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wulf
-from tests.lab.conftest import skip_or_fail
-from tests.lab.containers import SYSTEMD, copy_of_debian, debian, enable, run_until_power_off
-from tests.lab.rates.test_systemd import WULF
+from tests.lab.containers import switched_on
 from tests.lab.sentry.watching import differences, is_sound, rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
@@ -79,17 +72,7 @@ systemctl poweroff
 @pytest.fixture
 def noted(tmp_path: Path) -> Iterator[Path]:
     """What a container noted that had the service installed, after its power went off."""
-    python = subprocess.run(
-        ["chroot", str(debian("bookworm", SYSTEMD)), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:
-        skip_or_fail(f"its Python is {python.stdout.strip()}: our packages are made for another one")
-    out, root = tmp_path / "out", tmp_path / "root"
-    out.mkdir()
     files = {
-        "/usr/local/bin/wulf": WULF,
-        "/usr/lib/python3/dist-packages/wulf.pth": "/opt/src\n/opt/packages\n",
         "/opt/watch": NOTES,
         "/usr/lib/sysusers.d/wulf.conf": 'u wulf - "wulf" /var/lib/wulf\n',
         "/etc/wulf/sentry.toml": PLAN,
@@ -97,16 +80,8 @@ def noted(tmp_path: Path) -> Iterator[Path]:
         "/etc/systemd/system/wulf-sentry.service": UNIT.read_text(),
         "/etc/systemd/system/wulf-sentry.service.d/soon.conf": SOON,
     }
-    copy_of_debian(root, files)
-    enable(root, "wulf-sentry.service", "watch.service")
-    binds = [
-        f"--bind={out}:/out",
-        f"--bind-ro={Path(wulf.__file__).parents[1]}:/opt/src",
-        f"--bind-ro={sysconfig.get_paths()['purelib']}:/opt/packages",
-    ]
-    run_until_power_off(root, tmp_path / "console", *binds)
-    yield out
-    shutil.rmtree(root)
+    with switched_on(tmp_path, "/usr/local/bin/wulf", files, "wulf-sentry.service", "watch.service") as out:
+        yield out
 
 
 def test_a_service_that_is_killed_is_started_again_and_goes_on(noted: Path, tmp_path: Path) -> None:
