@@ -29,7 +29,10 @@ def parse_duration(text: str, most: float = inf) -> float:
     return round(seconds, 12)
 
 
-_LONG = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+HOUR, DAY = 3600.0, 86400.0
+"""Seconds."""
+
+_LONG = {"s": 1.0, "m": 60.0, "h": HOUR, "d": DAY}
 
 
 def parse_long_duration(text: str) -> float:

@@ -25,8 +25,14 @@ class Severity(StrEnum):
         """What stands before it where there may be no colour."""
         return _SIGNS[self]
 
+    @property
+    def weight(self) -> int:
+        """The greater, the graver; from 1 on."""
+        return _WEIGHTS[self]
+
 
 _SIGNS = {Severity.BAD: "▲", Severity.WARN: "◆", Severity.INFO: "●"}
+_WEIGHTS = {Severity.BAD: 3, Severity.WARN: 2, Severity.INFO: 1}
 
 
 class Evidence(BaseModel):

@@ -33,6 +33,14 @@ def ordered_median(ordered: Floats) -> float:
     return float(ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
+def row_medians(values: Floats) -> Floats:
+    """Median of each row without its NaN, NaN where nothing else is there. Shapes (rows, n), n ≥ 1, and (rows,)."""
+    ordered = np.sort(values, axis=1)  # NaN last
+    counts, rows = np.sum(~np.isnan(values), axis=1), np.arange(len(values))
+    low, high = np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, values.shape[1] - 1)
+    return np.asarray((ordered[rows, low] + ordered[rows, high]) / 2)
+
+
 def logs(samples: ArrayLike) -> Floats:
     """Natural logarithms, for effects that multiply: times and rates. Shape (n,).
 

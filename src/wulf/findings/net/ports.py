@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from wulf.core.records import Record
+from wulf.core.records import Record, passes_of
 from wulf.measure.net.traffic import BUSY, CONGESTION, SENT, pair_of
 from wulf.stats.cluster.blame import Blame
 from wulf.stats.cluster.outliers import Link
@@ -33,8 +33,7 @@ def flows_of(records: Iterable[Record]) -> Flows:
 
 
 def _by_poll(record: Record) -> Mapping[int, float]:
-    polls = record.blocks or range(len(record.samples))
-    return dict(zip(polls, record.samples, strict=True))
+    return dict(zip(passes_of(record), record.samples, strict=True))
 
 
 def ports_blame(records: Sequence[Record], queued: Blame) -> tuple[Blame, Blame]:

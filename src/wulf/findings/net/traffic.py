@@ -202,9 +202,14 @@ def _overflow(finding: Finding, pairs: Iterable[Record]) -> Finding:
     )  # fmt: skip
 
 
+def _nodes_of(finding: Finding) -> list[str]:
+    """The node, the nodes, or both of the pair that a finding is about."""
+    return finding.subject.replace(">", ", ").split(", ")
+
+
 def _shares(finding: Finding, way: str, pair: Link) -> bool:
     """Whether what a finding blames carries a pair's data, or its acknowledgements where both ways are blamed."""
-    blamed = finding.subject.replace(">", ", ").split(", ")
+    blamed = _nodes_of(finding)
     if finding.kind == "link":
         return {*blamed} == {*pair}
     ends = {"send": pair[:1], "receive": pair[1:]}.get(way, pair)
@@ -224,7 +229,7 @@ def _doubted(finding: Finding, records: Iterable[Record]) -> Finding:
 
 def _whose(finding: Finding, late: Mapping[str, Late]) -> list[str]:
     """Those of a finding's nodes that are late."""
-    return [node for node in finding.subject.replace(">", ", ").split(", ") if node in late]
+    return [node for node in _nodes_of(finding) if node in late]
 
 
 def _hosts_own(finding: Finding, late: Mapping[str, Late]) -> Finding:

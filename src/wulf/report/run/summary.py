@@ -24,12 +24,10 @@ EXITS = {
     INTERRUPTED: "interrupted; what was measured is kept",
 }
 
-_RANK = {Severity.BAD: 0, Severity.WARN: 1, Severity.INFO: 2}
-
 
 def ordered_findings(run: Run) -> list[Finding]:
     """Findings by severity; the survey's own order within each."""
-    return sorted(run.findings, key=lambda finding: _RANK[finding.severity])
+    return sorted(run.findings, key=lambda finding: -finding.severity.weight)
 
 
 def exit_code(run: Run) -> int:

@@ -24,8 +24,8 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.stats.diagnostics import robust_sigma
-from wulf.stats.samples import Floats
+from wulf.stats.diagnostics import MAD_TO_SIGMA, robust_sigma
+from wulf.stats.samples import Floats, row_medians
 
 LEVEL_FROM, LEVEL_OF = 4, 16
 """Figures from which on there is a level, and as many as it is made of at most: their median."""
@@ -180,20 +180,10 @@ class Tracks:
         Both have shape (nodes,).
         """
         counts = self.counts
-        # medians of rows of different lengths: NaN sorts to the end
-        ordered = np.sort(self.first, axis=1)
-        level = _middle(ordered, counts)
-        apart = np.sort(np.abs(self.first - level[:, None]), axis=1)
-        spread = np.where(counts >= SPREAD_FROM, 1.4826 * _middle(apart, counts), 0.0)
+        level = row_medians(self.first)
+        apart = row_medians(np.abs(self.first - level[:, None]))
+        spread = np.where(counts >= SPREAD_FROM, MAD_TO_SIGMA * apart, 0.0)
         return np.where(counts >= LEVEL_FROM, level, np.nan), spread
-
-
-def _middle(ordered: Floats, counts: Ints) -> Floats:
-    """The median of the first so many of each row."""
-    rows = np.arange(len(ordered))
-    high = np.minimum(counts // 2, ordered.shape[1] - 1)
-    low = np.maximum((counts - 1) // 2, 0)
-    return np.asarray((ordered[rows, low] + ordered[rows, high]) / 2)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
+from wulf.core.durations import DAY
 from wulf.rates.rate import Rate, unix_time
-
-DAY = 86400.0
 
 MARGIN = 0.95
 """Of the share, what is planned with: a batch may cost more than any before it."""
