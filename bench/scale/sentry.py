@@ -19,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from wulf.cluster.inventory import Inventory
+from wulf.core.durations import DAY
 from wulf.sentry.draining import SlurmNode, orders
 from wulf.sentry.plan import SentryPlan, read_plan
 from wulf.sentry.state import SentryState
@@ -26,8 +27,6 @@ from wulf.workflow.sentry.asked import status
 from wulf.workflow.sentry.children import Child, End, Job
 from wulf.workflow.sentry.idle import ByLoad
 from wulf.workflow.sentry.watch import Outside, Watch
-
-DAY = 86400.0
 
 LEFT = 64
 """Measurements that a killed sentry has left."""

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wulf.core.durations import DAY
 from wulf.stats.samples import Floats
-
-DAY = 86400.0
 
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.sentry.belief import DAY, Beliefs, weighed
+from wulf.core.durations import DAY
+from wulf.sentry.belief import Beliefs, weighed
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Sign, Watched
 from wulf.stats.samples import Floats

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from wulf.core.durations import DAY
 from wulf.core.findings import Severity
-
-DAY = 86400.0
 
 FLAPPING_TIMES = 3
 """Openings of the same incident within `FLAPPING_WITHIN` from which on it is told as flapping, once."""
@@ -189,5 +188,4 @@ def acknowledged(known: Incident, at: float, by: str, note: str) -> Incident:
 
 def gravest(incidents: Sequence[Incident]) -> list[Incident]:
     """Open ones that are bad first, the newest before older ones."""
-    order = {Severity.BAD: 0, Severity.WARN: 1, Severity.INFO: 2}
-    return sorted(incidents, key=lambda one: (not one.is_open, order[one.what.severity], -one.opened_at, one.id))
+    return sorted(incidents, key=lambda one: (not one.is_open, -one.what.severity.weight, -one.opened_at, one.id))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wulf.core.durations import DAY
 from wulf.core.findings import Severity
 from wulf.core.units import show
 from wulf.sentry.belief import of_all
@@ -35,8 +36,6 @@ from wulf.stats.series.detector import (
     shift,
     unshift,
 )
-
-DAY = 86400.0
 
 RECENT = 15
 """Nodes whose last figures say what a class did together."""
@@ -109,7 +108,7 @@ def suspects(state: SentryState, plan: SentryPlan) -> set[str]:
 
 def limits_of(state: SentryState, plan: SentryPlan) -> Limits:
     """When a change is told, so that there are no more false alarms than the plan allows."""
-    tests = monthly_tests(plan, len(state.nodes()), len(state.metrics()))
+    tests = monthly_tests(plan, *state.counts())
     return Limits(max(2.0, tests / plan.alarm.false_alarms), plan.alarm.least)
 
 
@@ -141,7 +140,7 @@ class _Book:
         """What is known of these nodes."""
         own = Tracks.fresh(len(nodes))
         marks = ", ".join("?" * len(nodes))
-        rows = self.state.rows(
+        rows = self.state.rows(  # put together of our own names of columns and of question marks
             f"SELECT node, {', '.join((*_LISTS, *_COLUMNS))} FROM level WHERE metric = ? AND node IN ({marks})",  # noqa: S608
             (self.number, *nodes),
         )
@@ -159,7 +158,7 @@ class _Book:
         """Keep what is known of these nodes now."""
         columns = ("metric", "node", *_LISTS, *_COLUMNS)
         marks = ", ".join("?" * len(columns))
-        self.state.write(
+        self.state.write(  # of the same
             f"INSERT OR REPLACE INTO level ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
             [
                 (
@@ -204,7 +203,7 @@ class _Book:
                 unshift(tracks, number)
                 found.mended.append((str(Kind.CHANGED), node, self.metric.name))
             elif seen.alarm[number]:
-                told = self._told(Kind.CHANGED, node, _Alarm(tracks, number, common[number], seen.alarm[number]), pool)
+                told = self._told(node, _Alarm(tracks, number, common[number], seen.alarm[number]), pool)
                 shift(tracks, number, log(told.ratio or 1.0))
                 found.observations.append(told)
         self.write(nodes, tracks)
@@ -230,7 +229,7 @@ class _Book:
         self.write([name], tracks)
         self.keep(name, pool)
 
-    def _told(self, kind: Kind, node: str, alarm: _Alarm, pool: Pool) -> Observation:
+    def _told(self, node: str, alarm: _Alarm, pool: Pool) -> Observation:
         """A change in words, with its time and how great it is."""
         known = self.state.figures(self.metric.name, 0.0, [node])
         figures = [one for one in known if one.at > alarm.since] or known[-1:]  # none is later where a clock was set
@@ -245,7 +244,7 @@ class _Book:
             f"{show(before * ratio, self.metric.unit)}, between {_when(alarm.since)} and {_when(until)}"
         )
         return Observation(
-            kind, node, self.metric.name, self._severity(alarm.direction), alarm.since, until, f"{text}.",
+            Kind.CHANGED, node, self.metric.name, self._severity(alarm.direction), alarm.since, until, f"{text}.",
             f"`wulf node {node}` measures it again; `wulf history {self.metric.name} --subject {node}` shows what "
             "changed with it",
             self.metric.unit, before, before * ratio, ratio, *interval,

@@ -29,7 +29,6 @@ def as_json(one: Delivery, key: str) -> dict[str, Any]:
     key
         `key_of` the delivery: the same each time that it is tried.
     """
-    own = one.incident.what
     return {
         "schema": SCHEMA,
         "key": key,
@@ -37,12 +36,18 @@ def as_json(one: Delivery, key: str) -> dict[str, Any]:
         "what": str(one.event.what),
         "at": when(one.event.at),
         "text": one.event.text,
-        "incident": {
-            "id": one.incident.id, "kind": str(own.kind), "node": own.node, "metric": own.metric,
-            "severity": str(own.severity), "state": str(one.incident.state), "since": when(own.since),
-            "until": when(own.until), "unit": own.unit, "before": own.before, "now": own.now, "ratio": own.ratio,
-            "low": own.low, "high": own.high, "text": own.text, "next_step": own.next_step,
-        },
+        "incident": incident_json(one.incident),
+    }
+
+
+def incident_json(one: Incident) -> dict[str, Any]:
+    """An incident for programs; times are ISO 8601, UTC."""
+    own = one.what
+    return {
+        "id": one.id, "kind": str(own.kind), "node": own.node, "metric": own.metric, "severity": str(own.severity),
+        "state": str(one.state), "since": when(own.since), "until": when(own.until), "unit": own.unit,
+        "before": own.before, "now": own.now, "ratio": own.ratio, "low": own.low, "high": own.high, "text": own.text,
+        "next_step": own.next_step,
     }  # fmt: skip
 
 

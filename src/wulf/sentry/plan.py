@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from wulf.core.durations import parse_long_duration
+from wulf.core.durations import DAY, parse_long_duration
 from wulf.core.errors import UsageError
 from wulf.core.given import first_fault, toml_of
-
-DAY = 86400.0
 
 HIDDEN = "https://…"
 """In the place of a webhook's address."""
@@ -55,6 +54,10 @@ class Measure(_Table):
     seconds: Duration = 60.0
     nodes_at_once: Annotated[int, Field(ge=0)] = 1
     on: Literal["idle", "any"] = "idle"
+
+    def day(self, nodes: int, seconds: Mapping[str, float]) -> float:
+        """Node-seconds that it takes a day over so many nodes; `seconds`: measure → what a node takes, where known."""
+        return nodes * seconds.get(self.name, self.seconds) * DAY / self.every
 
 
 class Idleness(_Table):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.core.findings import Severity
+from wulf.core.durations import DAY
 from wulf.core.names import natural
 from wulf.sentry.incident import Incident, Kind, gravest
-from wulf.sentry.state import DAY, Measurement, MetricInfo, SentryState, Watched
-from wulf.stats.samples import Floats
+from wulf.sentry.state import Measurement, MetricInfo, SentryState, Watched
+from wulf.stats.diagnostics import MAD_TO_SIGMA
+from wulf.stats.samples import Floats, row_medians
 
 DAYS = 120
 """That are looked at unless somebody asks for others."""
@@ -142,9 +143,7 @@ def read_site(state: SentryState, now: float, days: int = DAYS) -> Site:
         nodes = sorted(state.nodes(), key=lambda one: natural(one.name))
         incidents = state.incidents(since=first * DAY)
         measurements = state.measurements(first * DAY)
-        last: dict[str, float] = {}
-        for (node, _), at in state.last_measured().items():
-            last[node] = max(at, last.get(node, at))
+        last = state.last_seen()
         return Site(
             now, nodes, _grid(state, nodes, incidents, first, days),
             [one for one in gravest(incidents) if one.is_open],
@@ -193,12 +192,8 @@ def deviations(values: Floats, better: str, before: Floats) -> Floats:
     np.log(values, out=logs, where=values > 0)
     there = ~np.isnan(logs)
     early = there & (np.cumsum(there, axis=1) <= LEVEL_DAYS)
-    counts = early.sum(axis=1)
-    ordered = np.sort(np.where(early, logs, np.inf), axis=1)
-    rows = np.arange(len(logs))
-    low, high = np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, max(values.shape[1] - 1, 0))
     with np.errstate(invalid="ignore"):
-        levels = np.where(counts >= LEAST_DAYS, (ordered[rows, low] + ordered[rows, high]) / 2, np.nan)
+        levels = np.where(early.sum(axis=1) >= LEAST_DAYS, row_medians(np.where(early, logs, np.nan)), np.nan)
         levels = np.where(before > 0, np.log(before), levels)
         changes = np.expm1(logs - levels[:, None]) * (1.0 if better == "lower" else -1.0)
     return np.where(there, np.nan_to_num(changes), np.nan)
@@ -215,7 +210,7 @@ def stand_out(worse: Floats, odd: Floats, of: NDArray[np.int16], number: int, ch
     there = ~np.isnan(changes)
     if not there.any():
         return
-    spread = 1.4826 * float(np.median(np.abs(changes[there])))
+    spread = MAD_TO_SIGMA * float(np.median(np.abs(changes[there])))
     times = np.where(there, np.abs(np.nan_to_num(changes)) / max(LEAST_CHANGE, SPREADS * spread), 0.0)
     worse[there & np.isnan(worse)] = 0.0
     more = there & (times > 1.0) & (times > odd)
@@ -313,10 +308,9 @@ def _by_importance(site: Site) -> tuple[list[int], int]:
     First those with an incident that lasts, then with one of these days, then those that deviated most from their
     class: what all of it did is no node's own.
     """
-    grave = {Severity.BAD: 3, Severity.WARN: 2, Severity.INFO: 1}
     rank: dict[str, int] = {}
     for one in site.marked:
-        rank[one.what.node] = max(rank.get(one.what.node, 0), grave[one.what.severity] + (3 if one.is_open else 0))
+        rank[one.what.node] = max(rank.get(one.what.node, 0), one.what.severity.weight + (3 if one.is_open else 0))
     grid, own = site.grid, np.zeros(len(site.nodes))
     members: dict[str, list[int]] = defaultdict(list)
     for number, node in enumerate(site.nodes):

@@ -28,8 +28,6 @@ VERSION = 1
 PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
-DAY = 86400.0
-
 _INCIDENT = (
     "kind", "node", "metric", "severity", "state", "since", "until", "opened", "seen", "closed", "openings", "text",
     "next_step", "unit", "before", "now", "ratio", "low", "high", "by", "note", "run",
@@ -255,6 +253,12 @@ class SentryState:
         )
         return [Watched(*row) for row in rows]
 
+    def counts(self) -> tuple[int, int]:
+        """How many nodes the plan has, and how many metrics are known."""
+        query = "SELECT (SELECT COUNT(*) FROM node WHERE gone IS NULL), (SELECT COUNT(*) FROM metric)"
+        nodes, metrics = self._db.execute(query).fetchone()
+        return int(nodes), int(metrics)
+
     def classify(self, hardware: Mapping[str, str]) -> None:
         """Write down the classes of some nodes."""
         with self.transaction():
@@ -368,6 +372,10 @@ class SentryState:
         """(Node, measure) → when it last was."""
         return {(node, measure): at for node, measure, at in self._db.execute("SELECT * FROM measured")}
 
+    def last_seen(self) -> dict[str, float]:
+        """Node → when it last was measured, by whatever measure."""
+        return dict(self._db.execute("SELECT node, MAX(at) FROM measured GROUP BY node").fetchall())
+
     # figures
 
     def metric(self, info: MetricInfo) -> int:
@@ -396,27 +404,19 @@ class SentryState:
 
     def figures(self, metric: str, since: float, nodes: Iterable[str] | None = None) -> list[Figure]:
         """One metric's figures since then, by node and time."""
-        wanted = None if nodes is None else set(nodes)
-        rows = self._db.execute(
+        query = (
             "SELECT node, at, value, low, high FROM figure JOIN metric ON metric.id = figure.metric "
-            "WHERE name = ? AND at >= ? ORDER BY node, at",
-            (metric, since),
+            "WHERE name = ? AND at >= ?"
         )
-        return [
-            Figure(node, metric, at, value, low, high)
-            for node, at, value, low, high in rows
-            if wanted is None or node in wanted
-        ]
-
-    def latest(self) -> list[Figure]:
-        """Every node's newest figure of every metric, of nodes that are in the plan."""
-        rows = self._db.execute(  # a look-up for each node and metric: what is older is not read
-            "SELECT figure.node, metric.name, at, value, low, high FROM metric CROSS JOIN node JOIN figure "
-            "ON figure.metric = metric.id AND figure.node = node.name AND figure.at = (SELECT at FROM figure "
-            "WHERE figure.metric = metric.id AND figure.node = node.name ORDER BY at DESC LIMIT 1) "
-            "WHERE node.gone IS NULL ORDER BY metric.name, node.name"
-        )
-        return [Figure(*row) for row in rows]
+        if nodes is None:
+            rows = self._db.execute(f"{query} ORDER BY node, at", (metric, since)).fetchall()
+        else:  # each by its key: of one node ten thousand others' are not read
+            rows = [
+                row
+                for node in sorted(set(nodes))
+                for row in self._db.execute(f"{query} AND node = ? ORDER BY at", (metric, since, node))
+            ]
+        return [Figure(node, metric, at, value, low, high) for node, at, value, low, high in rows]
 
     def by_day(self, metric: str, since: float) -> list[tuple[str, int, float]]:
         """Node, day (since 1970, UTC), and the mean of its figures of that day."""
@@ -461,7 +461,7 @@ class SentryState:
         with self.transaction():
             marks = ", ".join("?" * len(values))
             changes = ", ".join(f"{name} = excluded.{name}" for name in _INCIDENT)
-            cursor = self._db.execute(
+            cursor = self._db.execute(  # of our own names of columns
                 f"INSERT INTO incident VALUES (?, {marks}) ON CONFLICT (id) DO UPDATE SET {changes}",  # noqa: S608
                 (one.id or None, *values),
             )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.sentry.belief import AFTER_A_FAULT, DAY, FIRST_RATE, LEAST, MOST, Beliefs, of_all, told_by, weighed
+from wulf.core.durations import DAY
+from wulf.sentry.belief import AFTER_A_FAULT, FIRST_RATE, LEAST, MOST, Beliefs, of_all, told_by, weighed
 
 
 def beliefs(nodes: int = 3) -> Beliefs:

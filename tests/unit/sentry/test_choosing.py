@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wulf.sentry.belief import DAY
+from wulf.core.durations import DAY
 from wulf.sentry.choosing import (
     CONFIRM,
     DUE,

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wulf.core.durations import DAY, HOUR
 from wulf.core.findings import Severity
-from wulf.selftest.fleet.nodes import DAY, HOUR, Fleet, Habits, Ints
+from wulf.selftest.fleet.nodes import Fleet, Habits, Ints
 from wulf.selftest.fleet.watched import Watch
 from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Kind, Observation, State, closed, seen

@@ -77,7 +77,9 @@ def test_incidents_without_their_sentences(path: Path) -> None:
 def test_each_node_and_figure_as_the_state_has_it(path: Path) -> None:
     found = read(path)
     with SentryState(path, read_only=True) as state:
-        latest = {(one.node, one.metric): one.value for one in state.latest()}
+        watched = [one.name for one in state.nodes()]
+        figures = [one for metric in state.metrics() for one in state.figures(metric, 0.0, watched)]
+        latest = {(one.node, one.metric): one.value for one in figures}  # the newest last
         last = {node: at for (node, _), at in state.last_measured().items()}
         chances = {(one.name,): one.chance for one in state.nodes()}
     units = {one.name: one.unit for one in METRICS}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from wulf.core.durations import DAY
 from wulf.core.errors import UsageError
-from wulf.sentry.plan import DAY, read_plan
+from wulf.sentry.plan import read_plan
 
 LEAST = '[[measure]]\nname = "nodes"\ncommand = ["node", "--quick"]\nevery = "1d"\n'
 

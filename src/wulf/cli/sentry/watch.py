@@ -123,13 +123,13 @@ def plan(file: Path | None, where: Path | None, **options: Any) -> int:
         return OK
     from wulf.report.sentry.words import plan_lines
     from wulf.sentry.state import SentryState
+    from wulf.workflow.sentry.watch import usual_seconds
 
     given = _given(file, where, options)
     seconds: dict[str, float] = {}
     if given.state.is_file():
         with SentryState(given.state, read_only=True) as state:
-            known = {one.name: state.usual_seconds(one.name) for one in given.plan.measure}
-            seconds = {name: value for name, value in known.items() if value is not None}
+            seconds = usual_seconds(state, given.plan)
     for line in plan_lines(given.plan, len(given.inventory.names), seconds):
         echo(line)
     return OK

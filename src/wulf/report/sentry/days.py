@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from textwrap import wrap
 
 import numpy as np
 
+from wulf.core.durations import DAY
 from wulf.core.findings import Severity
 from wulf.core.names import plural, shortened
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.textplot import sparkline
 from wulf.sentry.incident import Incident
 from wulf.sentry.site import GridRow, Site, brief_rows
-from wulf.sentry.state import DAY
 from wulf.stats.samples import Floats
 
 NAME, PRINTED = 16, 20
@@ -107,8 +108,7 @@ def printed_days(site: Site, width: int) -> list[str]:
     scale = " ".join(f"{sign} <{step:.0%}" for step, sign in STEPS[:-1])
     said = f"{SAME} as it was, {scale} {STEPS[-1][1]} more worse, {BETTER} better, blank: not measured"
     lines.append(f"A character is {plural(each, 'day')}.")
-    lines += _wrapped(said, width)
-    return lines
+    return [*lines, *wrap(said, width, break_long_words=False, break_on_hyphens=False)]
 
 
 def _strip(worse: Floats, each: int) -> str:
@@ -122,15 +122,6 @@ def _strip(worse: Floats, each: int) -> str:
         most = float(there[np.argmax(np.abs(there))])
         found.append(SAME if most == 0 else BETTER if most < 0 else next(sign for step, sign in STEPS if most < step))
     return "".join(found).rstrip()
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    lines = [""]
-    for part in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(part) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {part}".strip()
-    return lines
 
 
 def printed_cost(site: Site, width: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wulf.core.durations import DAY
 from wulf.core.findings import Severity
 from wulf.core.names import fold, plural
 from wulf.core.units import scale_for, show_in
@@ -13,7 +14,6 @@ from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Ro
 from wulf.report.sentry.days import date, days_chart, printed_cost, printed_days, row_name, spent_chart
 from wulf.sentry.incident import Incident, Kind, State
 from wulf.sentry.site import LATELY, LEAST_CHANGE, LEVEL_DAYS, SPREADS, UNMEASURED, GridRow, Site, rows_of
-from wulf.sentry.state import DAY
 
 MOST_INCIDENTS, MOST_PRINTED = 200, 15
 """Incidents that a table of the page has, and of a terminal."""
@@ -34,8 +34,8 @@ METHOD = (
     "sentry's own tests. Days are in UTC."
 )
 
-SIGNS = {Severity.BAD: ("no", "▲"), Severity.WARN: ("noisy", "◆"), Severity.INFO: ("dim", "●")}
-"""Severity → the style of its cell, and its sign."""
+STYLES = {Severity.BAD: "no", Severity.WARN: "noisy", Severity.INFO: "dim"}
+"""Severity → the style of its cell."""
 
 
 def site_view(site: Site) -> View:
@@ -167,16 +167,20 @@ def _open(site: Site) -> list[Section]:
     return [Section("Open incidents", table=table, small=_left_out(len(site.open)), body=body, key="open", link="Open")]
 
 
+def _sign(one: Incident) -> Cell:
+    severity = one.what.severity
+    return Cell(severity.sign, STYLES[severity], title=str(severity))
+
+
 def _by(one: Incident) -> str:
     return one.by + (f": {one.note}" if one.note else "")
 
 
 def _open_row(site: Site, one: Incident) -> Row:
-    style, sign = SIGNS[one.what.severity]
     flapping = " (comes and goes)" if one.is_flapping else ""
     by = _by(one) if one.state is State.ACKNOWLEDGED else "–"
     return (
-        Cell(sign, style, title=str(one.what.severity)), Cell(who(one), "strong"), what(one) + flapping, _changed(one),
+        _sign(one), Cell(who(one), "strong"), what(one) + flapping, _changed(one),
         move(one), *change(one), _for(site.now - one.opened_at), by, one.what.text,
     )  # fmt: skip
 
@@ -228,10 +232,9 @@ def _closed(site: Site) -> list[Section]:
     heads = ["", "node", "what", "changed", "closed", "change", "interval, %", "before → now", "said"]
     rows: list[Row] = []
     for one in site.closed[:MOST_INCIDENTS]:
-        style, sign = SIGNS[one.what.severity]
         flapping = " (comes and goes)" if one.is_flapping else ""
         rows.append(
-            (Cell(sign, style, title=str(one.what.severity)), who(one), what(one) + flapping, _changed(one),
+            (_sign(one), who(one), what(one) + flapping, _changed(one),
              date(one.closed_at or 0.0), *change(one), move(one), one.note or "–")
         )  # fmt: skip
     table = Columns(heads, rows, words=3, tail=1, most=MOST_PRINTED, unprinted=(7, 8), key="closed-incidents")

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from time import gmtime, strftime
 
+from wulf.core.durations import DAY
 from wulf.core.names import fold, plural
 from wulf.sentry.choosing import Choice
 from wulf.sentry.incident import Incident, Kind, State
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement
-
-DAY = 86400.0
 
 COLUMNS = 80
 
@@ -104,7 +103,7 @@ def plan_lines(plan: SentryPlan, nodes: int, seconds: Mapping[str, float]) -> li
     lines = []
     total = 0.0
     for one in plan.measure:
-        cost = nodes * seconds.get(one.name, one.seconds) * DAY / one.every
+        cost = one.day(nodes, seconds)
         total += cost
         lines.append(f"{one.name}: wulf {' '.join(one.command)}, {_often(one)}, {minutes(cost)} node-minutes a day")
     budget = plan.budget.node_minutes * 60.0

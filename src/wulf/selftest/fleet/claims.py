@@ -7,8 +7,9 @@ from math import exp
 
 import numpy as np
 
+from wulf.core.durations import DAY
 from wulf.selftest.fleet.figures import Delays
-from wulf.selftest.fleet.nodes import DAY, KINDS, Habits
+from wulf.selftest.fleet.nodes import KINDS, Habits
 from wulf.selftest.fleet.policies import POLICIES, Policy, summed, watched
 from wulf.stats.claims import Claim, ClaimStep, Size
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from wulf.selftest.fleet.nodes import DAY
+from wulf.core.durations import DAY
 from wulf.selftest.fleet.watched import Year
 from wulf.stats.estimates import Estimate
 from wulf.stats.samples import Floats

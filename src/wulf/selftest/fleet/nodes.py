@@ -12,9 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wulf.core.durations import DAY
 from wulf.stats.samples import Floats
-
-HOUR, DAY = 3600.0, 86400.0
 
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]

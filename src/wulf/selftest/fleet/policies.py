@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wulf.core.durations import DAY
 from wulf.selftest.fleet import naive
 from wulf.selftest.fleet.figures import Delays, delays, false_alarms, minutes_for_each
-from wulf.selftest.fleet.nodes import DAY, KINDS, Fleet, Habits
+from wulf.selftest.fleet.nodes import KINDS, Fleet, Habits
 from wulf.selftest.fleet.watched import Watch, Year, before_jobs, by_likelihood, daily
 from wulf.sentry.plan import Budget, Measure, SentryPlan
 from wulf.stats.estimates import Estimate

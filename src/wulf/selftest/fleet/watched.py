@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wulf.core.durations import DAY, HOUR
 from wulf.core.findings import Severity
-from wulf.selftest.fleet.nodes import DAY, HOUR, Fleet, Ints
+from wulf.selftest.fleet.nodes import Fleet, Ints
 from wulf.sentry.belief import LEAST, Beliefs, weighed
 from wulf.sentry.choosing import Candidates, allowance, ranked
 from wulf.sentry.incident import Incident, Kind, Observation, What, closed, seen

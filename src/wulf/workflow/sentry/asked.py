@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wulf.core.durations import DAY, HOUR
 from wulf.core.errors import UsageError
-from wulf.sentry import judging
+from wulf.sentry import judging, messages
 from wulf.sentry.choosing import Choice, Known, allowance, choose, with_signs
 from wulf.sentry.incident import Incident, What, acknowledged, closed, gravest
 from wulf.sentry.messages import when
@@ -16,8 +17,6 @@ from wulf.sentry.plan import SentryPlan
 from wulf.sentry.state import Measurement, SentryState
 from wulf.workflow.sentry.channels import wanted
 from wulf.workflow.sentry.watch import usual_seconds
-
-DAY, HOUR = 86400.0, 3600.0
 
 NEXT = 5
 """Choices that are told."""
@@ -102,7 +101,7 @@ def _is_of(one: Incident, only: Collection[str]) -> bool:
 
 def needed(plan: SentryPlan, nodes: int, seconds: dict[str, float]) -> float:
     """Node-seconds a day that a plan's measures take; `seconds`: for a node, where they are known."""
-    return sum(nodes * seconds.get(one.name, one.seconds) * DAY / one.every for one in plan.measure)
+    return sum(one.day(nodes, seconds) for one in plan.measure)
 
 
 def acknowledge(path: Path, number: int, by: str, note: str, now: float) -> Incident:
@@ -136,13 +135,9 @@ def _open_one(state: SentryState, number: int) -> Incident:
 
 
 def incident_json(one: Incident) -> dict[str, Any]:
-    """An incident for programs; times are ISO 8601, UTC."""
-    own = one.what
+    """What channels are told of an incident, and its life; times are ISO 8601, UTC."""
     return {
-        "id": one.id, "state": str(one.state), "kind": str(own.kind), "node": own.node, "metric": own.metric,
-        "severity": str(own.severity), "since": when(own.since), "until": when(own.until),
-        "opened": when(one.opened_at), "seen": when(one.seen_at),
-        "closed": None if one.closed_at is None else when(one.closed_at), "flapping": one.is_flapping,
-        "unit": own.unit, "before": own.before, "now": own.now, "ratio": own.ratio, "low": own.low, "high": own.high,
-        "text": own.text, "next_step": own.next_step, "by": one.by, "note": one.note, "run": one.run,
+        **messages.incident_json(one), "opened": when(one.opened_at), "seen": when(one.seen_at),
+        "closed": None if one.closed_at is None else when(one.closed_at), "flapping": one.is_flapping, "by": one.by,
+        "note": one.note, "run": one.run,
     }  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.slurm.jobs import granted_job
 from wulf.cluster.slurm.words import state_of
+from wulf.core.durations import DAY
 from wulf.sentry.plan import Measure, SentryPlan
 from wulf.sentry.state import Measurement, SentryState
 from wulf.workflow.sentry import holding
@@ -32,8 +33,6 @@ RECOVER = 600.0
 
 ENDING = 20.0
 """Seconds for what runs to end with the sentry, before it is killed with it."""
-
-DAY = 86400.0
 
 SLURM_DEFAULTS = {"job-name": "wulf-sentry", "immediate": "60"}
 """A job that can't begin within a minute is not waited for: the node was taken meanwhile."""

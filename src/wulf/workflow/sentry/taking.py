@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wulf.core.durations import DAY
 from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.core.findings import Severity
 from wulf.sentry import judging
@@ -19,8 +20,6 @@ from wulf.store.reading import StoreError
 from wulf.store.run import read_run
 from wulf.workflow.sentry.channels import wanted
 from wulf.workflow.sentry.children import CHECK, COMPLAINED, SAID, End
-
-DAY = 86400.0
 
 IN_A_ROW = 2
 """Times that a node could not be reached before that is told."""
@@ -168,9 +167,7 @@ def _unreachable(state: SentryState, unreached: Mapping[str, str], now: float) -
 
 def lost_in_a_row(state: SentryState, now: float) -> dict[str, tuple[int, float]]:
     """Node → how often it could not be measured since it last was, within a day, and when that began."""
-    last: dict[str, float] = {}
-    for (node, _), at in state.last_measured().items():
-        last[node] = max(at, last.get(node, 0.0))
+    last = state.last_seen()
     found: dict[str, tuple[int, float]] = {}
     for sign in state.signs(now - DAY):
         if sign.name == LOST and sign.at > last.get(sign.node, 0.0):

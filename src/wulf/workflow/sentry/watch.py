@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from wulf.core.durations import DAY, HOUR
 from wulf.core.errors import UsageError
 from wulf.core.names import fold
 from wulf.sentry import judging
@@ -28,8 +29,6 @@ from wulf.workflow.sentry.taking import (
     result_of,
     take_in,
 )
-
-HOUR, DAY = 3600.0, 86400.0
 
 NEW = 0.1
 """The chance that a node that was never measured is not as it should be: a judgement, until there are figures."""

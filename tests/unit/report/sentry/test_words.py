@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from wulf.core.durations import DAY
 from wulf.core.findings import Severity
 from wulf.report.sentry.words import (
     choice_words,
@@ -19,7 +20,7 @@ from wulf.report.sentry.words import (
     running_words,
 )
 from wulf.sentry.choosing import Choice
-from wulf.sentry.incident import DAY, Incident, Kind, Observation, acknowledged, closed, seen
+from wulf.sentry.incident import Incident, Kind, Observation, acknowledged, closed, seen
 from wulf.sentry.plan import Budget, Measure, SentryPlan
 from wulf.sentry.state import Measurement
 
