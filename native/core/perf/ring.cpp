@@ -54,7 +54,7 @@ void EventRing::add(std::uint64_t tracepoint) {
   asked.use_clockid = 1;
   asked.clockid = clock_;
   asked.watermark = 1;                 // nobody is woken: a wake-up would be noise
-  asked.wakeup_watermark = ~0U >> 1U;  // NOLINT(cppcoreguidelines-pro-type-union-access)
+  asked.wakeup_watermark = ~0U >> 1U;  // NOLINT(cppcoreguidelines-pro-type-union-access): likewise
   File event(static_cast<int>(syscall(SYS_perf_event_open, &asked, -1, cpu_, -1, PERF_FLAG_FD_CLOEXEC)));
   if (event.fd() < 0) {
     throw std::system_error(errno, std::generic_category(), "perf_event_open");
