@@ -183,6 +183,11 @@ def hardware(facts: Mapping[str, str]) -> str:
     return ", ".join(filter(None, (facts.get("cpu.model", ""), threads, size)))
 
 
+def class_of(facts: Facts) -> str:
+    """A node's class, of a run's facts."""
+    return hardware(_facts(facts))
+
+
 def of_checks(lines: Iterable[str], nodes: Collection[str], at: float) -> Harvest:
     """What `wulf check --nodes … --json` has said: one result a line."""
     found = Harvest(at)

@@ -418,6 +418,15 @@ class SentryState:
             ]
         return [Figure(node, metric, at, value, low, high) for node, at, value, low, high in rows]
 
+    def newest(self, metric: str, since: float, nodes: Iterable[str]) -> dict[str, float]:
+        """Node → one metric's last figure since then, of those that have one."""
+        query = (
+            "SELECT value FROM figure WHERE metric = (SELECT id FROM metric WHERE name = ?) AND node = ? AND at >= ? "
+            "ORDER BY at DESC LIMIT 1"
+        )
+        rows = {node: self._db.execute(query, (metric, node, since)).fetchone() for node in nodes}
+        return {node: float(row[0]) for node, row in rows.items() if row is not None}
+
     def by_day(self, metric: str, since: float) -> list[tuple[str, int, float]]:
         """Node, day (since 1970, UTC), and the mean of its figures of that day."""
         rows = self._db.execute(

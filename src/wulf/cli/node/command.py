@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,9 +91,13 @@ def _value(spec: ParamSpec, text: str, value: str) -> Param:
 @click.option("--noise", is_flag=True, help="Noise alone, as --only noise.")
 @click.option("--why", is_flag=True, help="With --noise: trace who took the CPU (root on the nodes).")
 @click.option("--cpus", metavar="LIST", help="Of --why: 0,2-5, or all [16 at most of a node].")
+@click.option(
+    "--fleet", type=click.Path(path_type=Path), metavar="FILE",
+    help="A sentry's state: are the figures what other nodes of this hardware have?",
+)  # fmt: skip
 @click.option("--list", "listing", is_flag=True, help="Print the probes and the rows, and measure nothing.")
 def command(nodeset: str | None, only: str | None, name: str | None, settings: tuple[str, ...], noise: bool,
-            why: bool, cpus: str | None, listing: bool, **options: Any) -> int:  # fmt: skip
+            why: bool, cpus: str | None, fleet: Path | None, listing: bool, **options: Any) -> int:  # fmt: skip
     """Every node's own figures, and which node deviates.
 
     lmbench's table and more, with intervals: arithmetic, memory and its caches, system calls, processes, the network
@@ -112,11 +117,13 @@ def command(nodeset: str | None, only: str | None, name: str | None, settings: t
         raise UsageError("--noise is a choice of its own", "leave --only and --probe out")
     if (why or cpus is not None) and not (noise and why):
         raise UsageError("--why belongs to --noise, and --cpus to both", "wulf node --noise --why --cpus 0,1")
+    if fleet and (name or why):
+        raise UsageError("--fleet is of the table", "leave --probe and --why out")
     options["nodes"] = nodeset or options.get("nodes")
     as_json = options.pop("as_json")
     if why:
         return _why(cpus, as_json, options)
-    return _one(name, settings, as_json, options) if name else _all("noise" if noise else only, as_json, options)
+    return _one(name, settings, as_json, options) if name else _all("noise" if noise else only, fleet, as_json, options)
 
 
 def _why(cpus: str | None, as_json: bool, options: dict[str, Any]) -> int:
@@ -127,12 +134,16 @@ def _why(cpus: str | None, as_json: bool, options: dict[str, Any]) -> int:
     return show_run(studied("node-noise", options, make), as_json=as_json)
 
 
-def _all(only: str | None, as_json: bool, options: dict[str, Any]) -> int:
+def _all(only: str | None, fleet: Path | None, as_json: bool, options: dict[str, Any]) -> int:
     """The whole table, or groups of it; printed and kept as a run."""
     from wulf.workflow.node.survey import NodeSurvey, groups_of
 
     groups_of(only)  # refused before any node is touched
-    outcome = studied("node", options, partial(NodeSurvey, only=only), margin=options["margin"])
+    if fleet is not None:
+        from wulf.sentry.state import SentryState
+
+        SentryState(fleet, read_only=True).close()  # as well
+    outcome = studied("node", options, partial(NodeSurvey, only=only, fleet=fleet), margin=options["margin"])
     return show_run(outcome, as_json=as_json)
 
 

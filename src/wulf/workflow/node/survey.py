@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record
 from wulf.findings.foreseen import foreseen
 from wulf.findings.node.deviating import classes_of, node_findings
+from wulf.findings.node.fleet import fleet_findings
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import AGENT, NET, NODE, Probe
 from wulf.measure.node.cells import Lack, TableRequest, cells_of
@@ -20,6 +22,7 @@ from wulf.measure.node.shape import shape_of
 from wulf.store.run import Facts
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Conditions, Judgement, Study
+from wulf.workflow.node.fleet import fleet_of
 
 LOOKS = (8, 11)
 """Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""
@@ -111,14 +114,17 @@ class NodeSurvey(Study):
         These rows alone; empty: all.
     page
         Whether the run gets its page.
+    fleet
+        The state of a sentry, whose figures of nodes of the same hardware these are held against.
     """
 
     def __init__(
-        self, given: Conditions, *, only: str | None = None, names: Collection[str] = (), page: bool = True
-    ) -> None:
+        self, given: Conditions, *, only: str | None = None, names: Collection[str] = (), page: bool = True,
+        fleet: Path | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(given)
         self.effort = replace(given.effort, patience=LOOKS)
-        self.page = page
+        self.page, self._fleet = page, fleet
         self._asked = TableRequest(groups_of(only), given.effort.quick, rows_named(names))
         self.programs = _programs(self._asked)
         self._fingerprint: Mapping[str, Facts] = {}
@@ -143,7 +149,11 @@ class NodeSurvey(Study):
         run = self.given.writer.id
         more = derived_records(records, self._fingerprint, run)
         more += lacking_records([*records, *more], self._lacks, _wanted(self._asked), self._nodes, run)
-        return more, node_findings([*records, *more], self._fingerprint, self.effort.margin)
+        found = node_findings([*records, *more], self._fingerprint, self.effort.margin)
+        if self._fleet is not None:
+            fleet = fleet_of(self._fleet, self._fingerprint, _wanted(self._asked))
+            found = [*found, *fleet_findings([*records, *more], fleet)]
+        return more, found
 
 
 class NodeProbe(Study):
