@@ -33,6 +33,17 @@ CHANGING: dict[str, tuple[str, float]] = {
 
 Judgements, not measured: a reboot changes little by itself, another processor nearly all."""
 
+COUNTING: dict[str, tuple[str, float]] = {
+    "errors.memory_corrected": ("memory errors", 10.0),
+    "errors.memory_uncorrected": ("memory errors", 100.0),
+    "errors.pcie_corrected": ("PCI Express errors", 5.0),
+    "errors.pcie_uncorrected": ("PCI Express errors", 30.0),
+    "errors.cpu_throttled": ("throttling", 10.0),
+    "errors.network_crc": ("damaged frames", 10.0),
+    "errors.network_carrier": ("lost link", 5.0),
+}
+"""The same of counts since the last boot, of which growth is the sign. Judgements as well."""
+
 HARDWARE = ("cpu.model", "cpu.threads", "memory.size")
 """What a class of nodes has in common."""
 
@@ -61,7 +72,7 @@ class Harvest:
     mended
         Keys of incidents that this run shows to be over.
     facts
-        Node → those of `CHANGING`.
+        Node → those of `CHANGING` and `COUNTING`.
     measured
         Nodes that it has something of.
     unreached
@@ -159,18 +170,30 @@ def _findings(run: Run, measure: Measure, found: Harvest) -> None:
 
 
 def _facts(facts: Facts) -> dict[str, str]:
-    values = {name: facts.get(name, {}).get("value") for name in CHANGING}
+    values = {name: facts.get(name, {}).get("value") for name in (*CHANGING, *COUNTING)}
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def changed(node: str, before: Mapping[str, str], now: Mapping[str, str], at: float) -> list[Sign]:
-    """Signs of facts that differ from those of last time, one of each name."""
+    """Signs of facts that differ from those of last time and of counts that grew, one of each name: the strongest."""
     found: dict[str, Sign] = {}
     for fact, (name, odds) in CHANGING.items():
         if fact in before and fact in now and before[fact] != now[fact]:
             text = f"{node}: {fact} is {now[fact]}, and was {before[fact]}."
             found.setdefault(name, Sign(node, at, name, odds, text))
+    for fact, (name, odds) in COUNTING.items():
+        more = _grown(before.get(fact), now.get(fact))
+        if more > 0 and (name not in found or found[name].odds < odds):
+            text = f"{node}: {fact} grew by {more:,} since it was last measured, to {int(now[fact]):,}."
+            found[name] = Sign(node, at, name, odds, text)
     return list(found.values())
+
+
+def _grown(before: str | None, now: str | None) -> int:
+    """By how much a count grew; a boot starts it anew."""
+    if before is None or now is None or not (before.isdecimal() and now.isdecimal()):
+        return 0
+    return int(now) - (int(before) if int(now) >= int(before) else 0)
 
 
 def hardware(facts: Mapping[str, str]) -> str:

@@ -129,3 +129,27 @@ def test_what_checks_say_is_an_incident_a_check_and_a_torn_line_nothing() -> Non
     assert (ill.kind, ill.node, ill.metric, ill.until) == (Kind.ILL, "n1", "fs", 5.0)
     assert (found.measured, found.unreached) == (["n1", "n2"], {"n3": "no route"})
     assert set(found.mended) == {("ill", "n2", "fs"), ("unreachable", "n1", ""), ("unreachable", "n2", "")}
+
+
+def counted(before: dict[str, int], now: dict[str, int]) -> list[tuple[str, float, str]]:
+    facts = [{f"errors.{name}": str(count) for name, count in one.items()} for one in (before, now)]
+    return [(one.name, one.odds, one.text) for one in changed("n1", *facts, 0.0)]
+
+
+def test_a_count_of_errors_that_grew_is_a_sign_and_the_graver_one_counts() -> None:
+    (one,) = counted({"memory_corrected": 12, "network_crc": 3}, {"memory_corrected": 1014, "network_crc": 3})
+    assert one == (
+        "memory errors",
+        10.0,
+        "n1: errors.memory_corrected grew by 1,002 since it was last measured, to 1,014.",
+    )
+    both = counted({"memory_corrected": 1, "memory_uncorrected": 0}, {"memory_corrected": 2, "memory_uncorrected": 1})
+    assert [(name, odds) for name, odds, _ in both] == [("memory errors", 100.0)]
+
+
+def test_after_a_boot_a_count_starts_anew_and_one_that_was_not_known_says_nothing() -> None:
+    assert counted({"cpu_throttled": 50}, {"cpu_throttled": 0}) == []
+    assert [text for _, _, text in counted({"cpu_throttled": 50}, {"cpu_throttled": 2})] == [
+        "n1: errors.cpu_throttled grew by 2 since it was last measured, to 2."
+    ]
+    assert counted({}, {"network_carrier": 7}) == []
