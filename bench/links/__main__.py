@@ -36,7 +36,7 @@ PAGE, FILE = DOCS / "how-it-works" / "links.md", DATA / "links.json"
 SEED = 20261129
 NODES = 5
 PLANTED, QUIET, HOGGED = 48, 78, 6
-WINDOW = "12s"
+WINDOW = "24s"
 CONTROL = "reno"
 """Of congestion, on the nodes: a network namespace is often not allowed cubic, which does the same on paths this short;
 bbr, which some hosts have, fills a queue until it overflows, with nothing planted."""

@@ -26,7 +26,7 @@ LOADS = ("mpi", "bulk", "requests")
 BORDER = (16_000, 40_000)
 """Bytes that a rank sends to each neighbour in a step."""
 
-SEEN_EPOCHS, LEAST_EPOCHS = range(4, 12), 2
+SEEN_EPOCHS, LEAST_EPOCHS = range(4, 24), 4
 """Patterns of streams that lie within the window for sure, and in how many of them a pair is to have one."""
 
 Pairs = list[tuple[str, str]]

@@ -15,7 +15,7 @@ MOST_NAMES = 6
 """Nodes named in a sentence; all of them are in the evidence."""
 
 
-_UNITS = {"throughput": "B/s", "sent_again": "1", "port_rate": "B/s", "busy_rate": "B/s"}
+_UNITS = {"throughput": "B/s", "path_loss": "1", "port_rate": "B/s", "busy_rate": "B/s"}
 
 
 @dataclass(frozen=True)

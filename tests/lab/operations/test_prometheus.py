@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,11 +19,13 @@ from typing import Any
 
 import pytest
 
+from tests.lab.sentry.watching import COMMON, WULF, rows
 from tests.lab.tune.test_exports import trixie as trixie
 from tests.process.operations.templates import FOLDER
 from tests.process.operations.test_prometheus import queries
 from tests.processes import wait_until
 from tests.unit.sentry.making import DRIFT, GONE, STEP, made
+from wulf.lab import Lab
 from wulf.sentry.state import SentryState
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
@@ -103,10 +106,9 @@ class Prometheus:
             return False
 
 
-@pytest.fixture(scope="module")
-def prometheus(trixie: Path, state: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+@contextmanager
+def scraping(trixie: Path, state: Path, folder: Path) -> Iterator[Prometheus]:
     """On loopback, with its data in a folder of the test's; rules wait for nothing, as their waits are promtool's."""
-    folder = tmp_path_factory.mktemp("prometheus")
     rules = re.sub(r"for: \w+", "for: 0s", (RULES / "wulf-alerts.yml").read_text())
     (folder / "rules.yml").write_text(rules)
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -123,8 +125,15 @@ def prometheus(trixie: Path, state: Path, tmp_path_factory: pytest.TempPathFacto
         ends.callback(process.terminate)
         found = Prometheus(port)
         wait_until(found.is_ready, PATIENCE_S)
-        wait_until(lambda: len(found.query("up == 1")) == 2 and found.query("ALERTS"), PATIENCE_S)
+        wait_until(lambda: len(found.query("up == 1")) == 2, PATIENCE_S)
         assert process.poll() is None, (folder / "said").read_text()[-2000:]
+        yield found
+
+
+@pytest.fixture(scope="module")
+def prometheus(trixie: Path, state: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    with scraping(trixie, state, tmp_path_factory.mktemp("prometheus")) as found:
+        wait_until(lambda: bool(found.query("ALERTS")), PATIENCE_S)
         yield found
 
 
@@ -181,3 +190,46 @@ def test_promtool_takes_what_is_printed(trixie: Path, state: Path, tmp_path: Pat
     done = promtool(trixie, "check", "metrics", given=target.read_bytes())
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout + done.stderr == b"", "promtool lints names, units and kinds, too"
+
+
+PLAN = f"""
+[[measure]]
+name = "syscall"
+command = ["node", "--probe", "syscall", "--quick"]
+every = 2
+seconds = 2
+{COMMON}"""
+
+ROUNDS = 3
+"""Measurements of each node that the scraper has to have seen."""
+
+
+def test_a_sentry_that_measures_is_scraped_meanwhile(trixie: Path, three_nodes: Lab, tmp_path: Path) -> None:
+    plan, state = tmp_path / "plan.toml", tmp_path / "sentry.db"
+    plan.write_text(PLAN)
+    nodes = {node.name for node in three_nodes.nodes}
+    words = [*WULF, "sentry", "run", str(plan), "--lab", three_nodes.name, "--state", str(state)]
+    with (tmp_path / "said").open("wb") as said, subprocess.Popen(words, stderr=said) as watching:
+        assert wait_until(lambda: state.exists() and bool(rows(state, "SELECT 1 FROM sqlite_master")), PATIENCE_S)
+        with scraping(trixie, state, tmp_path) as prometheus:
+            rounds = "changes(wulf_node_measured_timestamp_seconds{job='openmetrics'}[10m])"
+            assert wait_until(
+                lambda: {
+                    one["metric"]["node"] for one in prometheus.query(rounds) if int(one["value"][1]) >= ROUNDS
+                } == nodes,
+                4 * PATIENCE_S,
+            ), (tmp_path / "said").read_text()[-2000:]  # fmt: skip
+            watching.send_signal(signal.SIGTERM)
+            watching.wait(timeout=PATIENCE_S)
+            with SentryState(state, read_only=True) as read:
+                newest = {
+                    (node, metric): value for metric in read.metrics()
+                    for node, value in read.newest(metric, 0.0, nodes).items()
+                }  # fmt: skip
+            assert {node for node, _ in newest} == nodes
+
+            def scraped() -> dict[tuple[str, str], float]:
+                found = prometheus.query("wulf_figure{job='openmetrics'}")
+                return {(one["metric"]["node"], one["metric"]["metric"]): float(one["value"][1]) for one in found}
+
+            assert wait_until(lambda: scraped() == newest, PATIENCE_S)

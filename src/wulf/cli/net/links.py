@@ -24,7 +24,7 @@ LISTED = ("links", "Measure", 85, "Latency, losses and limits of the traffic tha
 @click.command(cls=Command, epilog="Example: wulf links --nodes 'n[1-16]' --for 10m")
 @node_options
 @click.option("--for", "seconds", type=Seconds(), default="60s", show_default=True, help="How long: 60s, 10m.")
-@click.option("--every", type=Seconds(), help="From one poll to the next [10s, or a sixth of --for].")
+@click.option("--every", type=Seconds(), help="From one poll to the next [a 96th of --for, 0.25s to 10s].")
 @click.option("--by-program", is_flag=True, help="Tell programs apart, too; of other users' it takes root.")
 @click.option("--live", is_flag=True, help="Each poll's figures at once: lines, or JSON with --json.")
 @click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout.")

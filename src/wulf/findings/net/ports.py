@@ -12,9 +12,12 @@ from wulf.stats.cluster.blame import Blame
 from wulf.stats.cluster.outliers import Link
 from wulf.stats.cluster.ports import Flows, narrow_ports, slowed
 
+SPAN = 1.0
+"""Seconds over which what a port passes is told: in less a burst of acknowledgements looks like a fast port."""
 
-def flows_of(records: Iterable[Record]) -> Flows:
-    """What pairs sent and when it waited, from the records of whole pairs."""
+
+def flows_of(records: Iterable[Record], together: int = 1) -> Flows:
+    """What pairs sent and when it waited, from the records of whole pairs; so many polls together."""
     found: dict[Link, dict[str, Mapping[int, float]]] = {}
     for one in records:
         if one.metric in (SENT, BUSY, CONGESTION):
@@ -23,22 +26,25 @@ def flows_of(records: Iterable[Record]) -> Flows:
     names = list(dict.fromkeys(node for pair in pairs for node in pair))
     place = {name: number for number, name in enumerate(names)}
     polls = 1 + max((poll for own in pairs.values() for poll in own[SENT]), default=-1)
+    polls = -(-polls // together) * together
     sent, held = np.zeros((len(pairs), polls)), np.zeros((len(pairs), polls))
     for row, own in enumerate(pairs.values()):
         for poll, value in own[SENT].items():
             sent[row, poll] = value
             held[row, poll] = own[BUSY].get(poll, 0.0) * own.get(CONGESTION, {}).get(poll, 1.0)
     ends = np.array([[place[a], place[b]] for a, b in pairs], dtype=np.int64).reshape(-1, 2)
-    return Flows(names, ends, sent, np.minimum(held, 1.0))
+    shape = len(pairs), polls // together, together
+    sent, held = (one.reshape(shape).mean(axis=2) for one in (sent, np.minimum(held, 1.0)))
+    return Flows(names, ends, sent, held)
 
 
 def _by_poll(record: Record) -> Mapping[int, float]:
     return dict(zip(passes_of(record), record.samples, strict=True))
 
 
-def ports_blame(records: Sequence[Record], queued: Blame) -> tuple[Blame, Blame]:
-    """Ports that stand out by themselves, and nodes that do without it being clear which way."""
-    flows = flows_of(records)
+def ports_blame(records: Sequence[Record], queued: Blame, every: float) -> tuple[Blame, Blame]:
+    """Ports that stand out by themselves, and nodes that do without it being clear which way; polled so often."""
+    flows = flows_of(records, max(1, round(SPAN / every)))
     narrow = narrow_ports(flows)
     known = {one.subject for one in narrow.nodes}
     return narrow, Blame(nodes=tuple(one for one in slowed(flows, queued).nodes if one.subject not in known))

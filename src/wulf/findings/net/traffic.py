@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean, median
+from dataclasses import dataclass
+from statistics import median
 
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.core.names import capitalised, natural
+from wulf.core.names import capitalised, natural, plural, subject_text
 from wulf.core.records import Record
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.findings.net.counted import with_verdicts
@@ -26,17 +26,14 @@ from wulf.measure.net.traffic import (
     is_whole,
     pair_of,
 )
-from wulf.stats.cluster.blame import blame
-from wulf.stats.cluster.outliers import LEAST_RATIO, Link
+from wulf.stats.cluster.blame import Blame, blame
+from wulf.stats.cluster.losses import Losses, lossy
+from wulf.stats.cluster.outliers import LEAST_RATIO, Link, Way
 from wulf.stats.cluster.parties import LEAST_PARTNERS
 from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
-LEAST_SHARE = 0.001
-"""Of segments sent again: less counts as this. A pair's polls need not resolve less, none at all has no ratio, and TCP
-sends as many again that only came late."""
-
-FLOOR, LOST = PairMetric("TCP's least round trip", LEAST, True), PairMetric("share of segments sent again", AGAIN, True)
+FLOOR, LOSS = PairMetric("TCP's least round trip", LEAST, True), PairMetric("share of segments lost", "path_loss", True)
 """What the path between two nodes makes of their traffic, however much there is."""
 
 PORT = PairMetric("rate while data waited for its port", "port_rate", False)
@@ -57,8 +54,8 @@ UNQUEUED = 1.3
 QUEUED = PairMetric("TCP's smoothed round trip", RTT, True)
 """What queues and busy hosts make of it, too."""
 
-TIMES_BESIDE = 5.0
-"""So many times what is sent again beside it must be sent again for sure, for a fault to be more than a full queue."""
+MUCH_AGAIN = 0.01
+"""Share of a pair's segments sent again from which it is told where nobody is to blame."""
 
 TIMES_OTHERS = 2.0
 """A host's noise is its own where it is so many times the median of the other hosts'."""
@@ -110,24 +107,16 @@ def late_hosts(records: Iterable[Record]) -> dict[str, Late]:
 
 
 def _links(records: Iterable[Record], metric: PairMetric) -> dict[Link, Estimate]:
-    """The pairs' estimates of one metric; shares of segments are at least `LEAST_SHARE`."""
-    own = {pair_of(one): estimate_of(one) for one in records if one.metric == metric.name and one.value is not None}
-    return {pair: _floored(one) for pair, one in own.items()} if metric.name == AGAIN else own
-
-
-def _floored(one: Estimate) -> Estimate:
-    def least(value: float | None) -> float | None:
-        return None if value is None else max(value, LEAST_SHARE)
-
-    return replace(one, value=least(one.value), low=least(one.low), high=least(one.high))
+    """The pairs' estimates of one metric."""
+    return {pair_of(one): estimate_of(one) for one in records if one.metric == metric.name and one.value is not None}
 
 
 def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
     """Of each pair of nodes, both ways together, the least round trip, where it is the path's own.
 
     The least of a pair whose data always waits has a queue in it, and nothing says how much. It is believed where it is
-    near the smoothed one, or where one of its nodes has about the same with every partner: queues don't agree. Those
-    that are not long count as the usual one.
+    near the smoothed one, or where one of its nodes has about the same with its nearest partners: queues don't agree.
+    What it is longer than with those is a queue again. Those that are not long count as the usual one.
     """
     least: dict[Link, float] = {}
     smoothed: dict[Link, float] = {}
@@ -139,25 +128,28 @@ def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
     usual = sorted(least.values())[int(USUAL * len(least))] if least else 0.0
     far, believed = _far(least, usual), {}
     for pair, value in least.items():
-        if smoothed.get(pair, math.inf) < UNQUEUED * value or far & {*pair}:
+        if smoothed.get(pair, math.inf) < UNQUEUED * value:
             believed[pair] = value
+        elif far.keys() & {*pair}:
+            believed[pair] = min(value, max(far[node] for node in pair if node in far))
         elif value < LEAST_RATIO * usual:
             believed[pair] = usual
     return {pair: Estimate(value, value, value, None, 1) for pair, value in believed.items()}
 
 
-def _far(least: Mapping[Link, float], usual: float) -> set[str]:
-    """Nodes that are far from all their partners, and about as far from those that are nearest."""
+def _far(least: Mapping[Link, float], usual: float) -> dict[str, float]:
+    """Nodes that are far from all their partners, and about as far from those that are nearest: from these, at most."""
     of_node: dict[str, list[float]] = {}
     for pair, value in least.items():
         for node in pair:
             of_node.setdefault(node, []).append(value)
-    found = set()
+    found = {}
     for node, values in of_node.items():
         nearest = sorted(values)[:MOST_NEAREST]
-        excess = nearest[0] - usual
-        if len(nearest) >= LEAST_PARTNERS and nearest[0] >= LEAST_RATIO * usual:
-            found |= {node} if nearest[-1] - nearest[0] <= AGREEMENT * excess else set()
+        if len(nearest) < LEAST_PARTNERS or nearest[0] < LEAST_RATIO * usual:
+            continue
+        if nearest[-1] - nearest[0] <= AGREEMENT * (nearest[0] - usual):
+            found[node] = nearest[-1]
     return found
 
 
@@ -166,54 +158,65 @@ def _unordered(record: Record) -> Link:
     return first, second
 
 
-def traffic_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
-    """Who is to blame for what the traffic suffers, what limits it, and which delays are a host's own or a queue's."""
+def traffic_findings(
+    records: Sequence[Record], fingerprint: Mapping[str, Facts], losses: Losses, every: float
+) -> list[Finding]:
+    """Who is to blame for what the traffic suffers, what limits it, and which delays are a host's own or a queue's.
+
+    Parameters
+    ----------
+    losses
+        What its pairs sent again, poll by poll.
+    every
+        From one poll to the next, seconds.
+    """
     pairs, late = [one for one in records if is_whole(one)], late_hosts(records)
     queued = _links(pairs, QUEUED)
-    narrow, slow = ports_blame(pairs, blame(queued, lower_is_better=True, directed=False))
-    path = standing_of(
-        {FLOOR: floors_of(pairs), LOST: _links(pairs, LOST)}, fingerprint, besides={PORT: narrow, SLOWED: slow}
-    )
+    narrow, slow = ports_blame(pairs, blame(queued, lower_is_better=True, directed=False), every)
+    lost = lossy(losses)
+    path = standing_of({FLOOR: floors_of(pairs)}, fingerprint, besides={LOSS: lost, PORT: narrow, SLOWED: slow})
     delayed = standing_of({QUEUED: queued}, fingerprint)
-    found = [_hosts_own(_overflow(one, pairs), late) for one in path.findings]
-    told, said = with_verdicts(found, pairs)
+    told, said = with_verdicts([_hosts_own(one, late) for one in path.findings], pairs)
     known = {one.subject for one in told}
     queues = [_queue(one, late) for one in delayed.findings if one.subject not in known]
     limits = bottleneck_findings(pairs, path.explained, said=said)
-    return [*told, *queues, *(_doubted(one, records) for one in limits)]
+    return [*told, *queues, *_overflow(pairs, lost), *(_doubted(one, records) for one in limits)]
 
 
-def _overflow(finding: Finding, pairs: Iterable[Record]) -> Finding:
-    """Losses beside which others lose, too: queues overflow where more is sent than links carry."""
-    lost = [one for one in finding.evidence if one.metric == AGAIN]
-    if finding.severity is not Severity.BAD or not lost or len(lost) < len(finding.evidence):
-        return finding
-    beside = [
-        one.value for one in pairs
-        if one.metric == AGAIN and one.value is not None and not _shares(finding, lost[0].way or "both", pair_of(one))
+def _overflow(pairs: Iterable[Record], lost: Blame) -> list[Finding]:
+    """Pairs that send much again though no path of theirs loses: queues overflow."""
+    again = [
+        (one, one.value) for one in pairs
+        if one.metric == AGAIN and (one.value or 0.0) >= MUCH_AGAIN and not _blamed(pair_of(one), lost)
     ]  # fmt: skip
-    usual = fmean(beside) if beside else 0.0
-    if (lost[0].low or 0.0) >= TIMES_BESIDE * usual:
-        return finding
-    why = f"But {usual:.2%} are sent again on average beside it, too: queues overflow, and it may be no more than that."
-    return finding.model_copy(
-        update={"kind": QUEUE, "severity": Severity.INFO, "text": f"{finding.text} {why}",
-                "next_step": "look at it again when less is sent; a fault loses then, too"}
-    )  # fmt: skip
+    if not again:
+        return []
+    worst, share = max(again, key=lambda one: one[1] or 0.0)
+    middle = median(value or 0.0 for _, value in again)
+    text = (
+        f"{plural(len(again), 'pair')} sent {middle:.1%} again at the median, {share:.1%} at most "
+        f"({subject_text(worst.subject)}), all in bursts while queues were long: queues overflow, and no path loses."
+    )
+    return [
+        Finding(
+            kind=QUEUE,
+            severity=Severity.INFO,
+            subject="",
+            text=text,
+            next_step="look at it again when less is sent; a fault loses then, too",
+        )
+    ]
+
+
+def _blamed(pair: Link, lost: Blame) -> bool:
+    """Whether what a pair loses is explained by its sender, its receiver or itself."""
+    ports = {(one.subject, one.way) for one in lost.nodes}
+    return bool(ports & {(pair[0], Way.SEND), (pair[1], Way.RECEIVE)}) or any(one.subject == pair for one in lost.links)
 
 
 def _nodes_of(finding: Finding) -> list[str]:
     """The node, the nodes, or both of the pair that a finding is about."""
     return finding.subject.replace(">", ", ").split(", ")
-
-
-def _shares(finding: Finding, way: str, pair: Link) -> bool:
-    """Whether what a finding blames carries a pair's data, or its acknowledgements where both ways are blamed."""
-    blamed = _nodes_of(finding)
-    if finding.kind == "link":
-        return {*blamed} == {*pair}
-    ends = {"send": pair[:1], "receive": pair[1:]}.get(way, pair)
-    return bool({*blamed} & {*ends})
 
 
 def _doubted(finding: Finding, records: Iterable[Record]) -> Finding:
@@ -235,7 +238,7 @@ def _whose(finding: Finding, late: Mapping[str, Late]) -> list[str]:
 def _hosts_own(finding: Finding, late: Mapping[str, Late]) -> Finding:
     """The finding, of the host where only round trips speak against it and the host is late."""
     hosts = _whose(finding, late)
-    if not hosts or any(one.metric == AGAIN for one in finding.evidence):
+    if not hosts or any(one.metric == LOSS.name for one in finding.evidence):
         return finding
     why = " ".join(f"On {node} {late[node].text}: the host's noise, not the network's fault." for node in hosts)
     return finding.model_copy(

@@ -1,55 +1,76 @@
-"""The share of segments that were sent again, over all polls of a pair together."""
+"""What pairs had to send again: as a share over all polls together, and poll by poll, for who is to blame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.collect import Replicate
 from wulf.measure.engine.plan import Cell
-from wulf.stats.shares import lasting_share, share_of_totals
+from wulf.stats.cluster.losses import Losses
+from wulf.stats.shares import share_of_totals
 
 LEAST_SEGMENTS = 500
 """Segments that a share of those sent again is taken from, of a poll or of all: it resolves 0.2 %."""
-
-Port = tuple[str, str]
-"""A node, and `out` or `in`."""
 
 Counts = dict[int, list[float]]
 """Poll → segments that were sent again, and all that were sent."""
 
 
-def _counts(replicates: Iterable[Replicate]) -> Counts:
-    found = {}
+def _said(one: Replicate) -> Mapping[str, Any] | None:
+    """What the sender's kernel counted and showed in a poll."""
+    told: Mapping[str, Any] | None = one["during"]["client"]["tcp"] if one["ok"] and one["during"] else None
+    return told
+
+
+def counts_of(replicates: Iterable[Replicate]) -> Counts:
+    """Of each poll; what was sent again for nothing is none, though it may be known only a poll later."""
+    found: Counts = {}
     for one in replicates:
-        if one["ok"] and one["during"]:
-            counts = one["during"]["client"]["tcp"]["counts"]
-            again = max(0, counts["total_retrans"] - counts["dsack_dups"])
-            found[one["block"]] = [float(again), float(counts["data_segs_out"])]
-    return found
+        if (said := _said(one)) is not None:
+            counts = said["counts"]
+            found[one["block"]] = [
+                float(counts["total_retrans"] - counts["dsack_dups"]),
+                float(counts["data_segs_out"]),
+            ]
+    for later, before in pairwise(sorted(found, reverse=True)):
+        found[before][0] += min(0.0, found[later][0])
+    return {poll: [max(0.0, again), segments] for poll, (again, segments) in found.items()}
 
 
-def lasting(pairs: Iterable[tuple[Cell, Sequence[Replicate]]]) -> dict[Port, float]:
-    """Port → the share sent again over all its pairs that lasts: a queue that overflows loses in bursts."""
-    ports: dict[Port, Counts] = {}
-    for cell, own in pairs:
-        for poll, counts in _counts(own).items():
-            for port in ((cell.client, "out"), (cell.server, "in")):
-                total = ports.setdefault(port, {}).setdefault(poll, [0.0, 0.0])
-                total[0], total[1] = total[0] + counts[0], total[1] + counts[1]
-    return {port: lasting_share(*_series(counts)) for port, counts in ports.items()}
+def losses_of(pairs: Iterable[tuple[Cell, Sequence[Replicate]]]) -> Losses:
+    """What all pairs sent again, poll by poll.
 
-
-def _series(counts: Counts) -> tuple[list[float], list[float]]:
-    return [one[0] for one in counts.values()], [one[1] for one in counts.values()]
-
-
-def of_totals(record: Record, replicates: Sequence[Replicate], ports: Mapping[Port, float]) -> Record:
-    """The share of all segments of all polls that were sent again: a poll's own may be too few to resolve it.
-
-    Its interval reaches down to what lasts, of the pair, or of all that its sender sends or its receiver is sent.
+    Parameters
+    ----------
+    pairs
+        Of all that a pair's connections carried; the nodes are named as they come.
     """
-    again, segments = _series(_counts(replicates))
+    known = [(cell, own, counts_of(own)) for cell, own in pairs]
+    names = list(dict.fromkeys(node for cell, _, _ in known for node in (cell.client, cell.server)))
+    place = {name: number for number, name in enumerate(names)}
+    polls = 1 + max((poll for _, _, counts in known for poll in counts), default=-1)
+    again, segments = np.zeros((len(known), polls)), np.zeros((len(known), polls))
+    trips = np.full((len(known), polls), np.nan)
+    for row, (_, own, counts) in enumerate(known):
+        for poll, (hits, of) in counts.items():
+            again[row, poll], segments[row, poll] = hits, of
+        for one in own:
+            said = _said(one)
+            if said is not None and said["gauges"]["rtt"]["median"] is not None:
+                trips[row, one["block"]] = said["gauges"]["rtt"]["median"]
+    ends = np.array([[place[cell.client], place[cell.server]] for cell, _, _ in known], dtype=np.int64)
+    return Losses(names, ends.reshape(-1, 2), again, segments, trips)
+
+
+def of_totals(record: Record, replicates: Sequence[Replicate]) -> Record:
+    """The share of all segments of all polls that were sent again: a poll's own may be too few to resolve it."""
+    counts = counts_of(replicates).values()
+    again, segments = [one[0] for one in counts], [one[1] for one in counts]
     if sum(segments) < LEAST_SEGMENTS:
         few = f"only {sum(segments):,.0f} segments were sent in all"
         return record.model_copy(
@@ -57,9 +78,7 @@ def of_totals(record: Record, replicates: Sequence[Replicate], ports: Mapping[Po
                     "reason": few}
         )  # fmt: skip
     whole = share_of_totals(again, segments)
-    ends = (ports.get(port, 0.0) for port in ((record.nodes[0], "out"), (record.nodes[-1], "in")))
-    low = min(whole.low or 0.0, max(lasting_share(again, segments), *ends))
     return record.model_copy(
-        update={"value": whole.value, "low": low, "high": whole.high, "confidence": whole.confidence,
+        update={"value": whole.value, "low": whole.low, "high": whole.high, "confidence": whole.confidence,
                 "statistic": "share of totals", "replicates": whole.n, "verdict": Verdict.OK, "reason": None}
     )  # fmt: skip

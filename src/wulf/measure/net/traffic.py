@@ -17,8 +17,9 @@ from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
 from wulf.measure.net.bottleneck import judge as ask
 from wulf.measure.net.rules import RULES
-from wulf.measure.net.sent_again import LEAST_SEGMENTS, lasting, of_totals
+from wulf.measure.net.sent_again import LEAST_SEGMENTS, losses_of, of_totals
 from wulf.measure.net.situation import situation_of
+from wulf.stats.cluster.losses import Losses
 from wulf.store.run import Facts
 
 PHASE = "traffic"
@@ -316,7 +317,6 @@ def traffic_records(
     Nothing was decided while it was polled, so that each interval allows for one look, at as many polls as told of it.
     """
     of_cell, found = replicates_of(plan.cells, replicates), []
-    lost = lasting((cell, of_cell[cell.id]) for cell in plan.cells if is_pair(cell))
     for cell in plan.cells:
         own = of_cell[cell.id]
         limited = limits_of(cell, own, fingerprint)
@@ -327,11 +327,18 @@ def traffic_records(
                 stopped=f"{len(own)} polls", bottleneck=limited if metric is cell.metrics[0] else (),
             )  # fmt: skip
             if metric.name == AGAIN:
-                made = [of_totals(one, own, lost) for one in made]
+                made = [of_totals(one, own) for one in made]
             found += made
     for record in found:
         record.params.pop("wave")  # all are polled at the same time: it names nothing
     return [record for record in found if record.value is not None or "port" not in record.params]
+
+
+def traffic_losses(cells: Iterable[Cell], replicates: Sequence[Replicate]) -> Losses:
+    """What pairs sent again, poll by poll, over all of their services."""
+    pairs = [cell for cell in cells if is_pair(cell)]
+    of_cell = replicates_of(pairs, replicates)
+    return losses_of((cell, of_cell[cell.id]) for cell in pairs)
 
 
 def limits_of(cell: Cell, replicates: Sequence[Replicate], fingerprint: Mapping[str, Facts]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from wulf.core.findings import Severity
 from wulf.findings.net.traffic import NOISE, traffic_findings
 from wulf.measure.engine.plan import Plan
-from wulf.measure.net.traffic import Polls, traffic_records
+from wulf.measure.net.traffic import Polls, traffic_losses, traffic_records
 
 PARTNERS = 3
 """To whom a node sends."""
@@ -57,7 +57,9 @@ def hour(random: np.random.Generator, nodes: int, load: str) -> bool:
             answers[name] = _answer(window, number, peers, series)
         polls.take(answers, poll, AT)
     records = traffic_records(Plan(tuple(polls.cells), 0, looks=(POLLS,)), polls.replicates, "selftest", AT, {})
-    return any(one.severity is Severity.BAD or one.kind == NOISE for one in traffic_findings(records, {}))
+    losses = traffic_losses(polls.cells, polls.replicates)
+    found = traffic_findings(records, {}, losses, EVERY)
+    return any(one.severity is Severity.BAD or one.kind == NOISE for one in found)
 
 
 def _answer(window: dict[str, Any], number: int, peers: list[str], series: list[Any]) -> dict[str, Any]:

@@ -20,19 +20,22 @@ from wulf.findings.run import find
 from wulf.measure.engine.collect import Replicate
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import NET
-from wulf.measure.net.traffic import Polls, owners_of, traffic_records
+from wulf.measure.net.traffic import Polls, owners_of, traffic_losses, traffic_records
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
 from wulf.workflow.engine.connect import facts_of
 from wulf.workflow.engine.measuring import RunOutcome, reported
 
-POLLS = 6
-"""As few as an interval needs."""
+POLLS = 96
+"""Of a short look: losses now and then can be told from bursts where polls are a few round trips apart."""
 
-EVERY = 10.0
-"""Seconds from one poll to the next, where there is time for `POLLS` of them."""
+EVERY, FINEST = 10.0, 0.25
+"""Seconds from one poll to the next, at most and at least, where nobody says."""
 
 SHORTEST = 0.2
 """Seconds; more often would cost the nodes what they are watched for."""
+
+MOST_COST = 0.01
+"""Share of one core of a node, and of half of the controller's, that polls may take: more, and they become rarer."""
 
 PATIENCE = 10.0
 """Seconds that the nodes may take to answer a poll, all at the same time."""
@@ -54,7 +57,7 @@ class Schedule:
     seconds
         From the first poll to the last.
     every
-        From each to the next; None: `EVERY`, or oftener where there would be fewer than `POLLS`.
+        From each to the next; None: so that there are `POLLS`, within `FINEST` and `EVERY`.
     """
 
     seconds: float
@@ -73,7 +76,7 @@ class Schedule:
     @property
     def step(self) -> float:
         """Seconds from one poll to the next."""
-        return self.every if self.every is not None else min(EVERY, self.seconds / POLLS)
+        return self.every if self.every is not None else min(EVERY, max(FINEST, self.seconds / POLLS))
 
     @property
     def polls(self) -> int:
@@ -83,9 +86,10 @@ class Schedule:
 
 @dataclass
 class Followed:
-    """What was seen so far; it stands here even after an interrupt."""
+    """What was seen so far; it stands here even after an interrupt. `every`: seconds from poll to poll, in the mean."""
 
     polls: Polls = field(default_factory=lambda: Polls({}))
+    every: float = EVERY
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     failed: dict[str, NodeError] = field(default_factory=dict)
 
@@ -143,23 +147,32 @@ def _addresses(inventory: Inventory, sessions: Mapping[str, Session]) -> dict[st
 
 
 def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, how: Following) -> None:
-    """Poll all nodes at their times; a poll that is late does not hurry those after it."""
-    alive, began, polls = dict(sessions), how.clock(), how.schedule.polls
-    for number in range(polls + 1):
-        wait = began + number * how.schedule.step - how.clock()
-        if wait > 0:
+    """Poll all nodes at their times; a poll that is late does not hurry those after it, and dear ones become rarer."""
+    alive, began, schedule = dict(sessions), how.clock(), how.schedule
+    due, number, until = began, 0, began + schedule.seconds
+    while due <= until + 1e-6:
+        if (wait := due - how.clock()) > 0:
             how.sleep(wait)
         answers = _answers(alive, how.by_program, found.failed)
-        cells = len(found.polls.cells)
+        answered, cells = how.clock(), len(found.polls.cells)
         taken = found.polls.take(answers, number - 1, utc_now())
         if len(found.polls.cells) > cells:
-            writer.write_json("plan.json", _plan(found.polls.cells, how.seed, polls).to_json())
+            writer.write_json("plan.json", _plan(found.polls.cells, how.seed, schedule.polls).to_json())
         for replicate in taken:
             writer.append_replicate(replicate)
         if number:
             how.show(number, found.polls.cells, taken)
+            found.every = (due - began) / number
         pairs = sum(found.polls.cells[one["cell"]].program == NET for one in taken)
-        how.say(f"poll {number} of {polls}: {pairs:,} figures of pairs")
+        how.say(f"{due - began:.0f} of {schedule.seconds:.0f} s: {pairs:,} figures of pairs")
+        due += max(schedule.step, _cost(answers), 2 * (how.clock() - answered))
+        number += 1
+
+
+def _cost(answers: Mapping[str, Mapping[str, Any]]) -> float:
+    """Seconds that must lie between two polls for the dearest node to spend `MOST_COST` on them."""
+    spent = [one["cpu_seconds"] for one in answers.values() if one["cpu_seconds"] is not None]
+    return max(spent, default=0.0) / MOST_COST
 
 
 def _answers(alive: dict[str, Session], by_program: bool, failed: dict[str, NodeError]) -> dict[str, dict[str, Any]]:
@@ -192,7 +205,7 @@ def _finished(found: Followed, writer: RunWriter, seed: int, state: str) -> RunO
     between = sum(cell.program == NET for cell in polls.cells)
     findings = [
         *find([], found.fingerprint, found.failed),
-        *traffic_findings(records, found.fingerprint),
+        *traffic_findings(records, found.fingerprint, traffic_losses(polls.cells, polls.replicates), found.every),
         *unseen_findings(polls.unseen, between),
     ]
     writer.write_findings(findings)

@@ -13,7 +13,7 @@ from tests.unit.measure.net.test_traffic import columns
 from wulf.core.findings import Finding, Severity
 from wulf.findings.net.traffic import traffic_findings
 from wulf.measure.engine.plan import Plan
-from wulf.measure.net.traffic import Polls, traffic_records
+from wulf.measure.net.traffic import Polls, traffic_losses, traffic_records
 
 FIELDS = (
     "peer", "sockets", "acked", "segments", "again", "dups", "busy", "rwnd", "sndbuf", "rtt", "least", "rate"
@@ -42,7 +42,10 @@ def findings(name: str) -> list[Finding]:
     for block, one in enumerate(recorded()[name]["polls"]):
         polls.take({node: answer(told) for node, told in one.items()}, block, "2026-11-29T03:00:00Z")
     plan = Plan(tuple(polls.cells), 0, looks=(6,))
-    return traffic_findings(traffic_records(plan, polls.replicates, "run", "2026-11-29T03:00:00Z", {}), {})
+    records = traffic_records(plan, polls.replicates, "run", "2026-11-29T03:00:00Z", {})
+    return traffic_findings(
+        records, {}, traffic_losses(polls.cells, polls.replicates), recorded()[name].get("every", 2.0)
+    )
 
 
 def accused(name: str) -> list[tuple[str, set[str]]]:

@@ -28,8 +28,10 @@ from wulf.measure.net.traffic import (
     host_figures,
     is_whole,
     owners_of,
+    traffic_losses,
     traffic_records,
 )
+from wulf.stats.cluster.losses import Losses
 from wulf.store.reading import replicate_of
 
 
@@ -167,15 +169,31 @@ def again_of(*answers: dict[str, Any]) -> Any:
 def test_the_share_sent_again_is_of_all_polls_together_however_little_each_had() -> None:
     few = again_of(*[answer(group(segments=100, again=count)) for count in (1, 0, 2, 1, 1, 0, 1, 0)])
     assert (few.value, few.statistic, few.replicates) == (0.0075, "share of totals", 8)
-    assert (few.low, few.high) == pytest.approx((0.0025, 0.0163), abs=2e-4)
+    assert (few.low, few.high) == pytest.approx((0.0028, 0.0163), abs=2e-4)
     none = again_of(*[answer(group(segments=20))] * 8)
     assert (none.verdict, none.value) == ("unresolved", None)
     assert "only 160 segments" in none.reason
 
 
-def test_a_burst_is_no_share_that_lasts() -> None:
-    burst = again_of(*[answer(group(segments=700, again=count)) for count in (0, 60, 0, 0, 0, 0)])
-    assert (burst.value, burst.low) == (pytest.approx(60 / 4200), 0.0)
+def losses(*groups: dict[str, Any]) -> Losses:
+    polls = Polls(OWNERS)
+    for block, one in enumerate(groups):
+        polls.take({"n1": answer(one)}, block, "now")
+    return traffic_losses(polls.cells, polls.replicates)
+
+
+def test_what_was_lost_is_known_poll_by_poll() -> None:
+    found = losses(
+        group(segments=100, again=3, rtt=2e-3), group(segments=200), group(segments=50, delivered=0, rtt=None)
+    )
+    assert (found.names, found.ends.tolist()) == (["n1", "n2"], [[0, 1]])
+    assert (found.again.tolist(), found.segments.tolist()) == ([[3, 0, 0]], [[100, 200, 50]])
+    assert found.trips[0].tolist() == pytest.approx([2e-3, 2e-4, float("nan")], nan_ok=True)
+
+
+def test_what_was_sent_again_for_nothing_is_no_loss_where_that_is_known_a_poll_later() -> None:
+    found = losses(group(again=6), group(again=2, dups=6), group(dups=1), group(again=1))
+    assert found.again.tolist() == [[1, 0, 0, 1]]
 
 
 def test_too_little_traffic_is_unresolved_with_its_reason() -> None:

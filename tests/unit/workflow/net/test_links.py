@@ -199,5 +199,6 @@ def test_a_schedule_that_makes_no_sense_is_refused(seconds: float, every: float)
         Schedule(seconds, every)
 
 
-def test_how_often_is_chosen_so_that_there_is_an_interval() -> None:
-    assert [(Schedule(s).step, Schedule(s).polls) for s in (600.0, 60.0, 12.0)] == [(10.0, 60), (10.0, 6), (2.0, 6)]
+def test_how_often_is_chosen_so_that_losses_can_be_told_from_bursts() -> None:
+    chosen = [(Schedule(s).step, Schedule(s).polls) for s in (3600.0, 960.0, 96.0, 24.0, 3.0)]
+    assert chosen == [(10.0, 360), (10.0, 96), (1.0, 96), (0.25, 96), (0.25, 12)]
