@@ -39,8 +39,12 @@ FLOOR, LOSS = PairMetric("TCP's least round trip", LEAST, True), PairMetric("sha
 PORT = PairMetric("rate while data waited for its port", "port_rate", False)
 SLOWED = PairMetric("rate while its data waited", "busy_rate", False)
 
-USUAL = 0.25
+USUAL = 0.1
 """The quantile of least round trips that is the usual one: queues make them longer, and nothing makes them shorter."""
+
+FAR = 1.5
+"""A node whose data always waits is far where it is so many times the usual from its nearest partners: a frame that
+waits makes less."""
 
 AGREEMENT = 0.5
 """Two least round trips agree where they differ by less than so much of what they exceed the usual one by."""
@@ -146,7 +150,7 @@ def _far(least: Mapping[Link, float], usual: float) -> dict[str, float]:
     found = {}
     for node, values in of_node.items():
         nearest = sorted(values)[:MOST_NEAREST]
-        if len(nearest) < LEAST_PARTNERS or nearest[0] < LEAST_RATIO * usual:
+        if len(nearest) < LEAST_PARTNERS or nearest[0] < FAR * usual:
             continue
         if nearest[-1] - nearest[0] <= AGREEMENT * (nearest[0] - usual):
             found[node] = nearest[-1]
