@@ -35,7 +35,7 @@ from wulf.store.run import Run, read_run
 PAGE, FILE = DOCS / "how-it-works" / "links.md", DATA / "links.json"
 SEED = 20261129
 NODES = 5
-PLANTED, QUIET, HOGGED = 72, 78, 6
+PLANTED, QUIET, HOGGED = 60, 78, 3
 WINDOW = "24s"
 CONTROL = "reno"
 """Of congestion, on the nodes: a network namespace is often not allowed cubic, which does the same on paths this short;

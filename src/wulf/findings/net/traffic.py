@@ -27,9 +27,9 @@ from wulf.measure.net.traffic import (
     pair_of,
 )
 from wulf.stats.cluster.blame import Blame, blame
+from wulf.stats.cluster.far import Outside, far_nodes
 from wulf.stats.cluster.losses import Losses, lossy
 from wulf.stats.cluster.outliers import LEAST_RATIO, Link, Way
-from wulf.stats.cluster.parties import LEAST_PARTNERS
 from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
@@ -39,18 +39,8 @@ FLOOR, LOSS = PairMetric("TCP's least round trip", LEAST, True), PairMetric("sha
 PORT = PairMetric("rate while data waited for its port", "port_rate", False)
 SLOWED = PairMetric("rate while its data waited", "busy_rate", False)
 
-USUAL = 0.1
+USUAL = 0.25
 """The quantile of least round trips that is the usual one: queues make them longer, and nothing makes them shorter."""
-
-FAR = 1.5
-"""A node whose data always waits is far where it is so many times the usual from its nearest partners: a frame that
-waits makes less."""
-
-AGREEMENT = 0.5
-"""Two least round trips agree where they differ by less than so much of what they exceed the usual one by."""
-
-MOST_NEAREST = 3
-"""Partners that have to agree on how far a node is, where it has so many."""
 
 UNQUEUED = 1.3
 """A pair's least round trip is the path's where its smoothed one is less than so many times that."""
@@ -115,13 +105,14 @@ def _links(records: Iterable[Record], metric: PairMetric) -> dict[Link, Estimate
     return {pair_of(one): estimate_of(one) for one in records if one.metric == metric.name and one.value is not None}
 
 
-def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
+def floors_of(records: Iterable[Record], outside: Outside) -> dict[Link, Estimate]:
     """Of each pair of nodes, both ways together, the least round trip, where it is the path's own.
 
     The least of a pair whose data always waits has a queue in it, and nothing says how much. It is believed where it is
-    near the smoothed one, or where one of its nodes has about the same with its nearest partners: queues don't agree.
-    What it is longer than with those is a queue again. Those that are not long count as the usual one.
+    near the smoothed one, or where one of its nodes is far from all its partners (`far_nodes`), as far as from the
+    nearest: more is a queue. Those that are not long count as the usual one.
     """
+    ways: dict[Link, float] = {}
     least: dict[Link, float] = {}
     smoothed: dict[Link, float] = {}
     for one in records:
@@ -129,8 +120,10 @@ def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
         if found is not None and one.samples:
             pair = _unordered(one)
             found[pair] = min([found.get(pair, math.inf), *one.samples])
+            if found is least:
+                ways[pair_of(one)] = min(one.samples)
     usual = sorted(least.values())[int(USUAL * len(least))] if least else 0.0
-    far, believed = _far(least, usual), {}
+    far, believed = far_nodes(ways, usual, outside), {}
     for pair, value in least.items():
         if smoothed.get(pair, math.inf) < UNQUEUED * value:
             believed[pair] = value
@@ -141,29 +134,13 @@ def floors_of(records: Iterable[Record]) -> dict[Link, Estimate]:
     return {pair: Estimate(value, value, value, None, 1) for pair, value in believed.items()}
 
 
-def _far(least: Mapping[Link, float], usual: float) -> dict[str, float]:
-    """Nodes that are far from all their partners, and about as far from those that are nearest: from these, at most."""
-    of_node: dict[str, list[float]] = {}
-    for pair, value in least.items():
-        for node in pair:
-            of_node.setdefault(node, []).append(value)
-    found = {}
-    for node, values in of_node.items():
-        nearest = sorted(values)[:MOST_NEAREST]
-        if len(nearest) < LEAST_PARTNERS or nearest[0] < FAR * usual:
-            continue
-        if nearest[-1] - nearest[0] <= AGREEMENT * (nearest[0] - usual):
-            found[node] = nearest[-1]
-    return found
-
-
 def _unordered(record: Record) -> Link:
     first, second = sorted(pair_of(record), key=natural)
     return first, second
 
 
 def traffic_findings(
-    records: Sequence[Record], fingerprint: Mapping[str, Facts], losses: Losses, every: float
+    records: Sequence[Record], fingerprint: Mapping[str, Facts], losses: Losses, outside: Outside, every: float
 ) -> list[Finding]:
     """Who is to blame for what the traffic suffers, what limits it, and which delays are a host's own or a queue's.
 
@@ -171,6 +148,8 @@ def traffic_findings(
     ----------
     losses
         What its pairs sent again, poll by poll.
+    outside
+        What connections that lead to none of the nodes showed as the least round trip: (node, address) → seconds.
     every
         From one poll to the next, seconds.
     """
@@ -178,7 +157,9 @@ def traffic_findings(
     queued = _links(pairs, QUEUED)
     narrow, slow = ports_blame(pairs, blame(queued, lower_is_better=True, directed=False), every)
     lost = lossy(losses)
-    path = standing_of({FLOOR: floors_of(pairs)}, fingerprint, besides={LOSS: lost, PORT: narrow, SLOWED: slow})
+    path = standing_of(
+        {FLOOR: floors_of(pairs, outside)}, fingerprint, besides={LOSS: lost, PORT: narrow, SLOWED: slow}
+    )
     delayed = standing_of({QUEUED: queued}, fingerprint)
     told, said = with_verdicts([_hosts_own(one, late) for one in path.findings], pairs)
     known = {one.subject for one in told}

@@ -5,6 +5,7 @@ A pair is directed: `n1>n2` is what n1's sockets say of sending to n2. Each poll
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -55,6 +56,9 @@ LIMITING = tuple(rule for rule in RULES if rule.name in ("window-bound", "drop-b
 
 MOST_SERVICES = 64
 """Ports and programs that are told apart, the first and, of one poll, the largest; all others are one."""
+
+MOST_OUTSIDE = 64
+"""Addresses that are no node's of which each node's least round trip is kept, the first: servers have thousands."""
 
 Service = tuple[int | None, str]
 """Port and program; of all others None and no name."""
@@ -189,14 +193,21 @@ class Polls:
     ----------
     owners
         Address → the node that has it; None: several have.
+
+    Attributes
+    ----------
+    outside
+        (node, address that is no node's) → the least round trip so far, seconds: of `MOST_OUTSIDE` of a node's.
     """
 
     owners: Mapping[str, str | None]
     cells: list[Cell] = field(default_factory=list)
     replicates: list[Replicate] = field(default_factory=list)
     unseen: Unseen = field(default_factory=Unseen)
+    outside: dict[tuple[str, str], float] = field(default_factory=dict)
     _known: dict[tuple[str, str, Service | None], Cell] = field(default_factory=dict)
     _services: dict[Service, None] = field(default_factory=dict)
+    _outside_of: Counter[str] = field(default_factory=Counter)
 
     def take(self, answers: Mapping[str, Mapping[str, Any]], block: int, at: str) -> list[Replicate]:
         """One poll of all nodes: its replicates, one a node, a pair, and a pair's service."""
@@ -237,11 +248,19 @@ class Polls:
                 shared += group["sockets"]
             elif not there:
                 outside += group["sockets"]
+                self._look_outside(node, group)
             elif there != node:
                 service = self._service(group)
                 for own in (None, service):
                     found.setdefault((there, own), []).append(group)
         return found, outside, shared
+
+    def _look_outside(self, node: str, group: Group) -> None:
+        key = node, str(group["peer"])
+        if not group["least"] or (key not in self.outside and self._outside_of[node] >= MOST_OUTSIDE):
+            return
+        self._outside_of[node] += key not in self.outside
+        self.outside[key] = min(group["least"], self.outside.get(key, group["least"]))
 
     def _service(self, group: Group) -> Service:
         service = (group["port"], group["program"])

@@ -58,7 +58,7 @@ def hour(random: np.random.Generator, nodes: int, load: str) -> bool:
         polls.take(answers, poll, AT)
     records = traffic_records(Plan(tuple(polls.cells), 0, looks=(POLLS,)), polls.replicates, "selftest", AT, {})
     losses = traffic_losses(polls.cells, polls.replicates)
-    found = traffic_findings(records, {}, losses, EVERY)
+    found = traffic_findings(records, {}, losses, {}, EVERY)
     return any(one.severity is Severity.BAD or one.kind == NOISE for one in found)
 
 

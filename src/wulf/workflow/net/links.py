@@ -205,7 +205,9 @@ def _finished(found: Followed, writer: RunWriter, seed: int, state: str) -> RunO
     between = sum(cell.program == NET for cell in polls.cells)
     findings = [
         *find([], found.fingerprint, found.failed),
-        *traffic_findings(records, found.fingerprint, traffic_losses(polls.cells, polls.replicates), found.every),
+        *traffic_findings(
+            records, found.fingerprint, traffic_losses(polls.cells, polls.replicates), polls.outside, found.every
+        ),
         *unseen_findings(polls.unseen, between),
     ]
     writer.write_findings(findings)
