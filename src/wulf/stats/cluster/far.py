@@ -12,6 +12,7 @@ long says nothing by itself. Two things tell more:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import exp, lgamma
 from statistics import median
 
 import numpy as np
@@ -20,7 +21,7 @@ from wulf.stats.cluster.outliers import LEAST_RATIO, Link, odd_ones
 from wulf.stats.cluster.parties import LEAST_NODES, LEAST_PARTNERS
 from wulf.stats.estimates import Estimate
 
-CHANCE = 0.005
+CHANCE = 0.02
 """That any node is called far by chance, where nothing outside is known of it."""
 
 TWICE = 2.0
@@ -80,11 +81,14 @@ def _excess(outside: Outside) -> dict[str, float]:
 
 
 def _chance(every: np.ndarray[tuple[int], np.dtype[np.float64]], own: list[float]) -> float:
-    """That all of a node's pairs have queues of that length: for each the share of the others' that do, of which one
-    counts as more than there are, so that a few pairs prove nothing.
+    """That all of a node's pairs are as long, whichever queue each met: of all ways to choose as many pairs, those of
+    which none is shorter.
 
     Both ways of a pair count by themselves: they meet their queues at different times.
     """
-    others = len(every) - len(own)
-    as_long = len(every) - int(np.searchsorted(every, min(own), side="left")) - len(own)
-    return float(((as_long + 1) / (others + 1)) ** len(own)) if others else 1.0
+    as_long = len(every) - int(np.searchsorted(every, min(own), side="left"))
+    return exp(_log_ways(as_long, len(own)) - _log_ways(len(every), len(own)))
+
+
+def _log_ways(of: int, chosen: int) -> float:
+    return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)

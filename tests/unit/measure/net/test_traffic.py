@@ -16,6 +16,7 @@ from wulf.measure.net.traffic import (
     CONGESTION,
     COST,
     LEAST,
+    MOST_OUTSIDE,
     MOST_SERVICES,
     PRESSURE,
     RATE,
@@ -121,6 +122,15 @@ def test_sockets_that_lead_elsewhere_are_only_counted() -> None:
     assert [cell.subject for cell in polls.cells] == ["n1"]
     unseen = polls.unseen
     assert (unseen.outside, unseen.shared, unseen.ended, unseen.missed) == (3, 2, 4, 5)
+
+
+def test_of_those_the_least_round_trip_is_kept_of_so_many() -> None:
+    polls = Polls(OWNERS)
+    for block, least in enumerate((3e-4, 2e-4, 9e-4, None)):
+        polls.take({"n1": answer(group("192.0.2.1", least=least), group("10.0.0.2"))}, block, "now")
+    assert polls.outside == {("n1", "192.0.2.1"): 2e-4}
+    polls.take({"n1": answer(*(group(f"192.0.2.{i}") for i in range(2, 2 * MOST_OUTSIDE)))}, 4, "now")
+    assert len(polls.outside) == MOST_OUTSIDE
 
 
 def test_a_first_poll_has_no_replicate() -> None:

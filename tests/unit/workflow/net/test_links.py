@@ -36,9 +36,11 @@ class Made:
     """Traffic of every node to every other one, 10 MB in 10 s, unless `change` has it otherwise; 5 % noise."""
 
     def __init__(
-        self, change: Change = lambda _a, _b: {}, host: Callable[[str], dict[str, float]] | None = None
-    ) -> None:
-        self._change, self._host, self._polls = change, host or (lambda _: {}), Counter[str]()
+        self, change: Change = lambda _a, _b: {}, host: Callable[[str], dict[str, float]] | None = None,
+        outside: Callable[[str], float] = lambda _: 5e-5,
+    ) -> None:  # fmt: skip
+        self._change, self._host, self._outside = change, host or (lambda _: {}), outside
+        self._polls = Counter[str]()
         self._random = random.Random(1)
 
     def __call__(self, node: str) -> dict[str, Any]:
@@ -49,8 +51,12 @@ class Made:
         return {
             "seconds": None if first else 10.0, "sockets": 6, "new": 0, "ended": 0, "left_out": 0,
             "cpu_seconds": None if first else 0.004, "host": {} if first else {**usual, **self._host(node)},
-            "groups": columns(*([] if first else [self._group(node, peer) for peer in peers])),
+            "groups": columns(*([] if first else [*(self._group(node, peer) for peer in peers), self._asked(node)])),
         }  # fmt: skip
+
+    def _asked(self, node: str) -> dict[str, Any]:
+        """The connection of whoever polls."""
+        return group("192.0.2.1", port=22, segments=9, acked=9000, least=self._outside(node), rtt=1e-3)
 
     def _group(self, node: str, peer: str) -> dict[str, Any]:
         own = {"rtt": 2e-4, "least": 1e-4, "again": 3, **self._change(node, peer)}
@@ -105,6 +111,18 @@ def test_a_longer_path_names_its_node(follow: Any) -> None:
     outcome = follow(Made(lambda *pair: {"least": 5e-4, "rtt": 6e-4} if "n2" in pair else {}))
     assert list(named(outcome)) == ["n2"]
     assert named(outcome)["n2"].evidence[0].metric == "least_rtt"
+
+
+def waiting(*pair: str) -> dict[str, Any]:
+    """Data always waits, on n2's pairs most."""
+    return {"least": 4e-4 if "n2" in pair else 3e-4 if {*pair} == {"n3", "n4"} else 1e-4, "rtt": 9e-3}
+
+
+def test_a_longer_path_is_told_from_queues_by_what_all_nodes_are_asked_over(follow: Any) -> None:
+    outcome = follow(Made(waiting, outside=lambda node: 3e-4 if node == "n2" else 5e-5))
+    assert list(named(outcome)) == ["n2"]
+    assert "TCP's least round trip over its links is 345 µs" in named(outcome)["n2"].text
+    assert named(follow(Made(waiting))) == {}
 
 
 def test_a_lossy_link_is_named_by_itself(follow: Any) -> None:
