@@ -122,6 +122,9 @@ def test_a_longer_path_is_told_from_queues_by_what_all_nodes_are_asked_over(foll
     outcome = follow(Made(waiting, outside=lambda node: 3e-4 if node == "n2" else 5e-5))
     assert list(named(outcome)) == ["n2"]
     assert "TCP's least round trip over its links is 345 µs" in named(outcome)["n2"].text
+
+
+def test_where_all_are_as_near_to_whoever_asks_queues_name_nobody(follow: Any) -> None:
     assert named(follow(Made(waiting))) == {}
 
 
