@@ -14,8 +14,8 @@ from bench.report import reasons
 from bench.report.machine import name_of
 from bench.report.table import markdown
 
-BEGIN = "<!-- made by `python -m bench`: begin -->"
-END = "<!-- made by `python -m bench`: end -->"
+MAKER = "python -m bench"
+BEGIN, END = (f"<!-- made by `{MAKER}`: {word} -->" for word in ("begin", "end"))
 
 
 def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
@@ -51,17 +51,18 @@ def runs(rows: Sequence[Row], parts: Mapping[str, Mapping[str, Any]]) -> str:
     return "; ".join(f"{', '.join(which)}: {versions}" for versions, which in told.items())
 
 
-def rewritten(page: str, made: str) -> str:
-    """The page with its made part replaced. BenchError where the marks are missing."""
-    pattern = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}", re.DOTALL)
+def rewritten(page: str, made: str, maker: str = MAKER) -> str:
+    """The page with the part that some command makes replaced. BenchError where the marks are missing."""
+    begin, end = (one.replace(f"`{MAKER}`", f"`{maker}`") for one in (BEGIN, END))
+    pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     if not pattern.search(page):
-        raise BenchError(f"the page lacks the marks {BEGIN} and {END}")
-    return pattern.sub(lambda _: f"{BEGIN}\n{made}\n{END}", page)
+        raise BenchError(f"the page lacks the marks {begin} and {end}")
+    return pattern.sub(lambda _: f"{begin}\n{made}\n{end}", page)
 
 
-def rewrite(page: Path, made: str) -> None:
-    """Replace the page's made part. BenchError where its marks are missing."""
-    page.write_text(rewritten(page.read_text(encoding="utf-8"), made), encoding="utf-8")
+def rewrite(page: Path, made: str, maker: str = MAKER) -> None:
+    """Replace the part that some command makes. BenchError where its marks are missing."""
+    page.write_text(rewritten(page.read_text(encoding="utf-8"), made, maker), encoding="utf-8")
 
 
 def sections(machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> str:

@@ -109,3 +109,10 @@ def test_each_part_has_its_own_time_unless_it_is_to_be_quick(quick, times, tmp_p
     monkeypatch.setattr(command, "PARTS", {"one": part, "two": part})
     command._run([], quick, 1)
     assert len(set(ends)) == times
+
+
+def test_a_part_of_another_command_is_another_part():
+    maker = "python -m bench.other --only"
+    marks = [docs.BEGIN.replace(docs.MAKER, maker), docs.END.replace(docs.MAKER, maker)]
+    page = f"{docs.BEGIN}\nold\n{docs.END}\n{marks[0]}\nold\n{marks[1]}\n"
+    assert docs.rewritten(page, MADE, maker) == f"{docs.BEGIN}\nold\n{docs.END}\n{marks[0]}\n{MADE}\n{marks[1]}\n"
