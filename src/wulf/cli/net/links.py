@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from wulf.measure.engine.collect import Replicate
     from wulf.measure.engine.plan import Cell
 
+READABLE = 2.0
+"""Seconds between two polls that somebody looks at, where nobody says."""
+
 LISTED = ("links", "Measure", 85, "Latency, losses and limits of the traffic that is there.")
 
 
@@ -26,7 +29,7 @@ LISTED = ("links", "Measure", 85, "Latency, losses and limits of the traffic tha
 @click.option("--for", "seconds", type=Seconds(), default="60s", show_default=True, help="How long: 60s, 10m.")
 @click.option("--every", type=Seconds(), help="From one poll to the next [a 96th of --for, 0.25s to 10s].")
 @click.option("--by-program", is_flag=True, help="Tell programs apart, too; of other users' it takes root.")
-@click.option("--live", is_flag=True, help="Each poll's figures at once: lines, or JSON with --json.")
+@click.option("--live", is_flag=True, help="Each poll's figures at once, 2s apart or more: lines; JSON with --json.")
 @click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
 def command(
@@ -44,6 +47,8 @@ def command(
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     from wulf.workflow.net.links import Following, Schedule, links, unshown
 
+    if live and every is None:
+        every = max(Schedule(seconds).step, min(READABLE, seconds / 2))
     schedule = Schedule(seconds, every)  # refused before any node is touched
     with inventory_of(**where) as inventory:
         nodes = list(inventory.names)
