@@ -50,12 +50,17 @@ def _lost(rank: Noise) -> str:
 
 def _late(noise: Noise) -> Section:
     late = noise["late"]
-    if not late["collectives"]:
-        none = "The ranks have no collective in common that nobody leaves before all have come: nobody is told late."
+    messages = late.get("messages", 0)
+    if not late["collectives"] and not messages:
+        none = (
+            "The ranks have no collective in common that nobody leaves before all have come, and no message of which "
+            "both ends are known: nobody is told late."
+        )
         return Section("Late ranks", lines=[none])
     said = [
-        f"{plural(late['late'], 'time')} in {plural(late['collectives'], 'collective')} a rank came late, "
-        f"{show(late['late_seconds'], 's')} in all; the others waited {show(late['waited_seconds'], 's')} for it. "
+        f"{plural(late['late'], 'time')} in {plural(late['collectives'], 'collective')} and "
+        f"{plural(messages, 'message')} a rank came late, "
+        f"{show(late['late_seconds'], 's')} in all; others waited {show(late['waited_seconds'], 's')} for it. "
         f"{show(late['stolen_seconds'], 's')} of the lateness was taken from it, as told below; the rest is its own "
         "computing, or not known."
     ]
@@ -70,9 +75,14 @@ def _late(noise: Noise) -> Section:
 
 def _worst(noise: Noise) -> list[Section]:
     rows: list[Row] = [
-        (str(one["rank"]), f"MPI_{one['call']} {one['number'] + 1}", show(one["at_seconds"], "s"),
-         show(one["late"], "s"), show(one["stolen"], "s"), whom(one["by"]))
+        (str(one["rank"]), _for(one), show(one["at_seconds"], "s"), show(one["late"], "s"), show(one["stolen"], "s"),
+         whom(one["by"]))
         for one in noise["worst"]
     ]  # fmt: skip
     heads = ("rank", "for", "at", "late", "taken", "by whom")
     return [Section("The latest arrivals", table=Columns(heads, rows, 2, 1))] if rows else []
+
+
+def _for(one: Noise) -> str:
+    """A collective by its number, or the rank that waited for a message, and the call that came late to it."""
+    return f"rank {one['for']} (MPI_{one['call']})" if "for" in one else f"all (MPI_{one['call']} {one['number'] + 1})"

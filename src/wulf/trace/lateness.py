@@ -1,8 +1,9 @@
-"""Which ranks of a traced program were late for a collective, and what of that was taken from them, by whom: pure.
+"""Which ranks of a traced program were late for which, and what of that was taken from them, by whom: pure.
 
-Who came last to a call that nobody leaves before all have come is told by the ranks' clocks. Those of several hosts are
-laid beside each other by the calls themselves: nobody leaves one before the other has come, either way. What was taken
-from a rank is recorded on its own host, by the clock that its trace has, too.
+Who came last to a call that nobody leaves before all have come, or to a message that the other end waited for, is told
+by the ranks' clocks. Those of several hosts are laid beside each other by such calls themselves, which nobody leaves
+before the other has come, either way; where there are none, by messages. What was taken from a rank is recorded on its
+own host, by the clock that its trace has, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from wulf.stats.samples import Floats
 from wulf.trace.reader import RankFile, timed
 from wulf.trace.record import WORLD
+from wulf.trace.waits import Awaited, RankMessages, awaited, message_shifts
 
 SYNCHRONISING = frozenset(
     {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce_scatter",
@@ -149,20 +151,25 @@ def _loss(rank: RankTimes, stolen: Stolen | None, free: Floats) -> _Loss:
     return loss
 
 
-def lateness(ranks: Sequence[RankTimes], stolen: Mapping[int, Stolen]) -> dict[str, Any]:
-    """What was taken from each rank while it computed, and which ranks the others waited for, and why.
+def lateness(
+    ranks: Sequence[RankTimes], stolen: Mapping[int, Stolen], messages: Sequence[RankMessages] = ()
+) -> dict[str, Any]:
+    """What was taken from each rank while it computed, and which ranks others waited for, and why.
 
     Parameters
     ----------
     stolen
         Rank → what was recorded of it; a rank without an entry was not seen.
+    messages
+        The ranks' messages, where those are to be told, too.
 
     Returns
     -------
     dict
-        `ranks`: of each its computing, what it lost of it, by culprit [s]; `late`: of the collectives over all ranks
-        how many had a late one, what the others waited, what of it was taken; `late_ranks`: the same by rank, with
-        culprits; `worst`: the arrivals that the others waited for longest.
+        `ranks`: of each its computing, what it lost of it, by culprit [s]; `late`: how many collectives over all ranks
+        and messages there were, how often a rank was late for one, what others waited, what of it was taken;
+        `late_ranks`: the same by rank, with culprits; `worst`: the arrivals that others waited for longest, those of
+        messages with the rank that did.
     """
     alike = _alike(ranks)
     shifts = offsets(ranks, alike)
@@ -180,10 +187,15 @@ def lateness(ranks: Sequence[RankTimes], stolen: Mapping[int, Stolen]) -> dict[s
         for rank in ranks
     ]  # fmt: skip
     arrivals = _late(ranks, came / SECOND, losses)
+    by_host = {rank.host: float(shift) for rank, shift in zip(ranks, shifts, strict=True)}
+    waits, matched = awaited(messages, by_host if alike else message_shifts(messages), LEAST_LATE * SECOND)
+    arrivals += _late_for(ranks, waits, stolen)
     return {
         "ranks": told,
         "late": {
             "collectives": alike,
+            "messages": matched,
+            "left_out": sum(one.left_out for one in messages),
             "late": len(arrivals),
             **{f"{name}_seconds": sum(one[name] for one in arrivals) for name in ("waited", "late", "stolen")},
         },
@@ -224,6 +236,49 @@ def _late(ranks: Sequence[RankTimes], came: Floats, losses: Mapping[int, _Loss])
             "at_seconds": float(rank.begins[number] - rank.edges[0]) / SECOND, "late": float(late[number]),
             "waited": float(waits[:, number].sum()), "stolen": sum(by.values()), "by": _ordered(by),
         })  # fmt: skip
+    return found
+
+
+def _late_for(
+    ranks: Sequence[RankTimes], waits: Sequence[Awaited], stolen: Mapping[int, Stolen]
+) -> list[dict[str, Any]]:
+    """Ends of messages that are late: whose, for whom, by how much, and what was taken since a call kept the rank."""
+    own = {rank.rank: rank for rank in ranks}
+    known = {rank: _in_order(one) for rank, one in stolen.items()}
+    found = []
+    for one in waits:
+        rank, late = own[one.late], one.by / SECOND
+        by = _within(rank, known[one.late], one.since, one.posted) if one.late in known else {}
+        share = min(1.0, late / (sum(by.values()) or 1.0))
+        by = {name: seconds * share for name, seconds in by.items()}
+        found.append({
+            "rank": one.late, "host": rank.host, "call": one.call, "for": one.waiting,
+            "at_seconds": (one.posted - float(rank.edges[0])) / SECOND, "late": late, "waited": late,
+            "stolen": sum(by.values()), "by": _ordered(by),
+        })  # fmt: skip
+    return found
+
+
+def _in_order(stolen: Stolen) -> Stolen:
+    order = np.argsort(stolen["begin"], kind="stable")
+    culprits = [stolen["culprit"][place] for place in order.tolist()]
+    return {**stolen, "begin": stolen["begin"][order], "length": stolen["length"][order], "culprit": culprits}
+
+
+def _within(rank: RankTimes, stolen: Stolen, since: float, until: float) -> dict[Name, float]:
+    """What was taken from a rank's computing in a stretch of its time [ns], in seconds; `stolen` in order of time.
+
+    A piece that began before is cut, where it is the one before the first: the CPU is taken by one at a time.
+    """
+    begin, length = stolen["begin"], stolen["length"]
+    first = max(int(np.searchsorted(begin, since)) - 1, 0)
+    last = int(np.searchsorted(begin, until))
+    start = np.maximum(begin[first:last], since)
+    seconds = rank.computing(start, np.maximum(np.minimum(begin[first:last] + length[first:last], until) - start, 0.0))
+    found: dict[Name, float] = defaultdict(float)
+    for name, lost in zip(stolen["culprit"][first:last], (seconds / SECOND).tolist(), strict=True):
+        if lost > 0:
+            found[name] += lost
     return found
 
 

@@ -51,17 +51,22 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; ++round) {
         for (double end = had() + 0.002; had() < end;) {
         }
+#ifdef MESSAGES
+        int sent = round, got;
+        MPI_Sendrecv(&sent, 1, MPI_INT, 1 - rank, 7, &got, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#else
         MPI_Barrier(MPI_COMM_WORLD);
+#endif
     }
     return MPI_Finalize();
 }
 """
 
 
-def built(folder: Path) -> Path:
+def built(folder: Path, *more: str) -> Path:
     source, program = folder / "bulk.c", folder / "bulk"
     source.write_text(PROGRAM)
-    subprocess.run(["mpicc.openmpi", f"-DROUNDS={ROUNDS}", "-o", str(program), str(source)], check=True)
+    subprocess.run(["mpicc.openmpi", f"-DROUNDS={ROUNDS}", *more, "-o", str(program), str(source)], check=True)
     return program
 
 
@@ -89,7 +94,7 @@ def check(noise: dict[str, Any], share: float) -> None:
     assert second["seen"]
     assert taken(noise["ranks"], 0) == 0
     assert share / 3 < taken(noise["ranks"], 1) / second["computing_seconds"] < 3 * share
-    assert noise["late"]["collectives"] >= ROUNDS
+    assert noise["late"]["collectives"] + noise["late"]["messages"] / 2 >= ROUNDS
     assert taken(noise["late_ranks"], 1) > 0
     assert taken(noise["late_ranks"], 0) == 0
     assert noise["late"]["stolen_seconds"] > noise["late"]["late_seconds"] / 2
@@ -99,6 +104,16 @@ def test_a_program_of_this_machine(tmp_path: Path) -> None:
     with planting("task", 1) as said:
         noise = traced(tmp_path / "run", "--", "mpirun.openmpi", *OPTIONS["openmpi"], "-n", "2", str(built(tmp_path)))
     check(noise, said["share"])
+
+
+def test_a_program_whose_ranks_only_send_messages(tmp_path: Path) -> None:
+    with planting("task", 1) as said:
+        program = str(built(tmp_path, "-DMESSAGES"))
+        noise = traced(tmp_path / "run", "--", "mpirun.openmpi", *OPTIONS["openmpi"], "-n", "2", program)
+    check(noise, said["share"])
+    assert noise["late"]["messages"] == 2 * ROUNDS
+    own = [one for one in noise["worst"] if one.get("call") == "Sendrecv"]
+    assert (1, 0) in {(one["rank"], one["for"]) for one in own}
 
 
 def test_a_program_over_a_lab_whose_nodes_number_their_processes_themselves(

@@ -18,10 +18,13 @@ from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.names import fold, plural
 from wulf.trace.errors import TraceError
-from wulf.trace.lateness import Stolen, lateness, times_of
+from wulf.trace.lateness import LEAST_LATE, SECOND, Stolen, lateness, times_of
 from wulf.trace.reader import Trace, open_trace
+from wulf.trace.waits import messages_of
 
 UNKNOWN = "who took the CPUs is not known"
+
+LEAST_WAIT_NS = round(LEAST_LATE * SECOND)
 
 START_TIMEOUT, STOP_TIMEOUT = 30.0, 120.0
 
@@ -53,7 +56,12 @@ class Recorder:
         if not self.sessions:
             return None
         stolen, recordings = self._stolen(trace)
-        found = lateness([times_of(one) for one in trace.ranks], stolen)
+        messages = [messages_of(one, LEAST_WAIT_NS) for one in trace.ranks]
+        found = lateness([times_of(one) for one in trace.ranks], stolen, messages)
+        if found["late"]["left_out"]:
+            self.notes.append(
+                f"{plural(found['late']['left_out'], 'end')} of messages were too many to tell who was late"
+            )
         unseen = [str(one.rank) for one in trace.ranks if one.rank not in stolen]
         if unseen:
             self.notes.append(f"nothing was recorded of {plural(len(unseen), 'rank')}: {fold(unseen)}")

@@ -1,0 +1,176 @@
+"""Messages that one end waited for, and by how much the other end came later: matched from the ranks' traces. Pure.
+
+A receive waits for a send that begins later, a send of much data for a receive that does. Which send a receive took is
+told by order, as MPI promises: of one sender, communicator and tag the first is taken first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from wulf.trace.reader import RankFile, timed
+from wulf.trace.steps import Post, Wait, Walk, outcomes
+
+MOST_MESSAGES = 200_000
+"""Ends of messages of a rank that are looked at, the first."""
+
+
+class Key(NamedTuple):
+    """A message, the same at both of its ends."""
+
+    sender: int
+    receiver: int
+    communicator: Hashable
+    tag: int
+    number: int
+
+
+class End(NamedTuple):
+    """One end of a message; times in nanoseconds of its host's monotonic clock.
+
+    Attributes
+    ----------
+    since
+        When the call before that posted it had ended that kept the rank for long, or that nothing preceded.
+    posted
+        When the call began that sent it, or from which on it could be received.
+    waited, done
+        From when to when a call waited for it.
+    call
+        The one that posted it, without its MPI_.
+    """
+
+    since: int
+    posted: int
+    waited: int
+    done: int
+    call: str
+
+
+@dataclass
+class RankMessages:
+    """A rank's ends of messages.
+
+    Attributes
+    ----------
+    left_out
+        How many were too many.
+    """
+
+    rank: int
+    host: str
+    sent: dict[Key, End] = field(default_factory=dict)
+    taken: dict[Key, End] = field(default_factory=dict)
+    left_out: int = 0
+
+
+def messages_of(file: RankFile, least: int) -> RankMessages:
+    """One rank's messages, by its first thread.
+
+    Parameters
+    ----------
+    least
+        A call that takes so many nanoseconds kept the rank.
+    """
+    found, walk = RankMessages(file.rank, file.host), Walk(file.rank, outcomes(file.records()))
+    zero = int(file.header.get("begin_monotonic_ns", 0))
+    numbers: Counter[tuple[bool, int, Hashable, int]] = Counter()
+    open_: dict[int, tuple[Post, Key, int, int, str]] = {}
+    free = zero
+    for record, begin, end in timed(file.records()):
+        steps = walk.take(record)
+        if record.thread != 0:
+            continue
+        for step in steps:
+            if isinstance(step, Post):
+                number = numbers[step.sent, step.peer, step.key, step.tag]
+                numbers[step.sent, step.peer, step.key, step.tag] += 1
+                ends = (file.rank, step.peer) if step.sent else (step.peer, file.rank)
+                open_[step.slot] = step, Key(*ends, step.key, step.tag, number), free, zero + begin, record.op
+            elif isinstance(step, Wait) and step.slot in open_:
+                post, key, since, posted, call = open_.pop(step.slot)
+                if len(found.sent) + len(found.taken) >= MOST_MESSAGES:
+                    found.left_out += 1
+                    continue
+                own = found.sent if post.sent else found.taken
+                own[key] = End(since, posted, zero + begin, zero + end, call)
+        if end - begin >= least:
+            free = zero + end
+    return found
+
+
+def message_shifts(ranks: Sequence[RankMessages]) -> dict[str, float]:
+    """Host → what is to be added to its times [ns], so that they are by the clock of the first rank's host.
+
+    Of two hosts the fastest messages either way bound it (as trace.skew has it of clocks of the day); those that no
+    messages join are left out.
+    """
+    hosts = {rank.rank: rank.host for rank in ranks}
+    fastest: dict[tuple[str, str], float] = {}
+    for _, sender, receiver, sent, taken in matched(ranks):
+        way = hosts[sender], hosts[receiver]
+        if way[0] != way[1]:
+            fastest[way] = min(fastest.get(way, float("inf")), taken.done - sent.posted)
+    found = {ranks[0].host: 0.0} if ranks else {}
+    open_ = list(found)
+    while open_:
+        a = open_.pop()
+        for b in dict.fromkeys(hosts.values()):
+            if b not in found and (a, b) in fastest and (b, a) in fastest:
+                found[b] = found[a] - (fastest[a, b] - fastest[b, a]) / 2
+                open_.append(b)
+    return found
+
+
+def matched(ranks: Iterable[RankMessages]) -> Iterator[tuple[Key, int, int, End, End]]:
+    """Messages of which both ends are known: with sender and receiver, and their ends."""
+    by_rank = {rank.rank: rank for rank in ranks}
+    for receiver in by_rank.values():
+        for key, taken in receiver.taken.items():
+            sender = by_rank.get(key.sender)
+            sent = sender.sent.get(key) if sender is not None else None
+            if sent is not None:
+                yield key, key.sender, key.receiver, sent, taken
+
+
+class Awaited(NamedTuple):
+    """One end that the other waited for; times in nanoseconds, `posted` and `since` of the late rank's own clock."""
+
+    late: int
+    waiting: int
+    by: float
+    since: int
+    posted: int
+    call: str
+    waited: int
+
+
+def awaited(ranks: Sequence[RankMessages], shifts: Mapping[str, float], least: float) -> tuple[list[Awaited], int]:
+    """Who was late for whom by `least` nanoseconds or more, of the messages of one wait the latest; how many matched.
+
+    Parameters
+    ----------
+    shifts
+        Host → as `message_shifts` has it; ranks of other hosts are left out.
+    """
+    hosts = {rank.rank: rank.host for rank in ranks}
+    worst: dict[tuple[int, int], Awaited] = {}
+    count = 0
+    for _, sender, receiver, sent, taken in matched(ranks):
+        if hosts[sender] not in shifts or hosts[receiver] not in shifts:
+            continue
+        count += 1
+        ahead = shifts[hosts[sender]] - shifts[hosts[receiver]]
+        for late, waiting, own, other, shift in (
+            (sender, receiver, sent, taken, ahead), (receiver, sender, taken, sent, -ahead),
+        ):  # fmt: skip
+            by = own.posted + shift - other.waited
+            if by < least or other.done < own.posted + shift:
+                continue
+            key = waiting, other.waited
+            if key not in worst or by > worst[key].by:
+                worst[key] = Awaited(late, waiting, by, own.since, own.posted, own.call, other.waited)
+    return list(worst.values()), count
