@@ -14,8 +14,8 @@ from typing import NamedTuple
 from wulf.trace.reader import RankFile, timed
 from wulf.trace.steps import Post, Wait, Walk, outcomes
 
-MOST_MESSAGES = 200_000
-"""Ends of messages of a rank that are looked at, the first."""
+MOST_ENDS = 1_000_000
+"""Ends of messages that are looked at, of all ranks together: a quarter of a kilobyte each. Of each rank the first."""
 
 
 class Key(NamedTuple):
@@ -67,13 +67,20 @@ class RankMessages:
     left_out: int = 0
 
 
-def messages_of(file: RankFile, least: int) -> RankMessages:
+def all_messages(files: Sequence[RankFile], least: int) -> list[RankMessages]:
+    """Every rank's messages, `MOST_ENDS` at most; `least` as for one rank."""
+    return [messages_of(one, least, MOST_ENDS // len(files)) for one in files]
+
+
+def messages_of(file: RankFile, least: int, most: int = MOST_ENDS) -> RankMessages:
     """One rank's messages, by its first thread.
 
     Parameters
     ----------
     least
         A call that takes so many nanoseconds kept the rank.
+    most
+        Ends of messages; what comes later is left out.
     """
     found, walk = RankMessages(file.rank, file.host), Walk(file.rank, outcomes(file.records()))
     zero = int(file.header.get("begin_monotonic_ns", 0))
@@ -92,7 +99,7 @@ def messages_of(file: RankFile, least: int) -> RankMessages:
                 open_[step.slot] = step, Key(*ends, step.key, step.tag, number), free, zero + begin, record.op
             elif isinstance(step, Wait) and step.slot in open_:
                 post, key, since, posted, call = open_.pop(step.slot)
-                if len(found.sent) + len(found.taken) >= MOST_MESSAGES:
+                if len(found.sent) + len(found.taken) >= most:
                     found.left_out += 1
                     continue
                 own = found.sent if post.sent else found.taken

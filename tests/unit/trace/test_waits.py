@@ -11,7 +11,7 @@ import pytest
 from wulf.trace.lateness import Stolen, lateness, times_of
 from wulf.trace.reader import RankFile
 from wulf.trace.record import ANY, Completion, Record
-from wulf.trace.waits import RankMessages, awaited, message_shifts, messages_of
+from wulf.trace.waits import all_messages, awaited, message_shifts, messages_of
 from wulf.trace.writer import RankWriter, name_of
 
 MS = 1_000_000
@@ -109,7 +109,6 @@ def test_what_was_taken_since_a_call_kept_the_rank_is_told(tmp_path: Path) -> No
 
 
 def test_of_a_long_trace_the_first_messages_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wulf.trace.waits.MOST_MESSAGES", 3)
-    found = messages_of(wrote(tmp_path, 0, [call("Send", 1, 0.01, peer=1, tag=3)] * 5), LEAST)
-    assert (len(found.sent), found.left_out) == (3, 2)
-    assert isinstance(found, RankMessages)
+    monkeypatch.setattr("wulf.trace.waits.MOST_ENDS", 6)
+    files = [wrote(tmp_path, rank, [call("Send", 1, 0.01, peer=1 - rank, tag=3)] * 5) for rank in (0, 1)]
+    assert [(len(one.sent), one.left_out) for one in all_messages(files, LEAST)] == [(3, 2), (3, 2)]

@@ -20,7 +20,7 @@ from wulf.core.names import fold, plural
 from wulf.trace.errors import TraceError
 from wulf.trace.lateness import LEAST_LATE, SECOND, Stolen, lateness, times_of
 from wulf.trace.reader import Trace, open_trace
-from wulf.trace.waits import messages_of
+from wulf.trace.waits import all_messages
 
 UNKNOWN = "who took the CPUs is not known"
 
@@ -56,12 +56,10 @@ class Recorder:
         if not self.sessions:
             return None
         stolen, recordings = self._stolen(trace)
-        messages = [messages_of(one, LEAST_WAIT_NS) for one in trace.ranks]
+        messages = all_messages(trace.ranks, LEAST_WAIT_NS)
         found = lateness([times_of(one) for one in trace.ranks], stolen, messages)
-        if found["late"]["left_out"]:
-            self.notes.append(
-                f"{plural(found['late']['left_out'], 'end')} of messages were too many to tell who was late"
-            )
+        if left := int(found["late"]["left_out"]):
+            self.notes.append(f"{plural(left, 'end')} of messages were too many: who was late for those is not told")
         unseen = [str(one.rank) for one in trace.ranks if one.rank not in stolen]
         if unseen:
             self.notes.append(f"nothing was recorded of {plural(len(unseen), 'rank')}: {fold(unseen)}")

@@ -57,7 +57,7 @@ def test_the_late_rank_and_who_took_its_cpu(tmp_path: Path) -> None:
     print_view(View("trace", "a program", noise_sections(noise)), Console(file=text, width=80))
     said = text.getvalue()
     assert "task make 2 ms" in said
-    assert "1 time in 10 collectives a rank came late" in said
+    assert "1 time in 10 collectives and 0 messages a rank came late" in said
     assert max(map(len, said.splitlines())) <= 80
 
 
