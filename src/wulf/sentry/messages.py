@@ -47,7 +47,9 @@ def incident_json(one: Incident) -> dict[str, Any]:
         "id": one.id, "kind": str(own.kind), "node": own.node, "metric": own.metric, "severity": str(own.severity),
         "state": str(one.state), "since": when(own.since), "until": when(own.until), "unit": own.unit,
         "before": own.before, "now": own.now, "ratio": own.ratio, "low": own.low, "high": own.high, "text": own.text,
-        "next_step": own.next_step,
+        "next_step": own.next_step, "opened": when(one.opened_at), "seen": when(one.seen_at),
+        "closed": None if one.closed_at is None else when(one.closed_at), "flapping": one.is_flapping, "by": one.by,
+        "note": one.note, "run": one.run,
     }  # fmt: skip
 
 

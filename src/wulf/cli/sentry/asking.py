@@ -34,8 +34,8 @@ def status(where: Path | None, nodes: str | None, as_json: bool) -> int:
     """
     from wulf.cluster.inventory import expand
     from wulf.report.sentry import words
+    from wulf.sentry.messages import incident_json
     from wulf.sentry.state import in_state
-    from wulf.workflow.sentry.asked import incident_json
     from wulf.workflow.sentry.asked import status as ask
 
     only = expand(nodes) if nodes else []
@@ -71,8 +71,8 @@ def incidents(where: Path | None, closed_too: bool, as_json: bool) -> int:
     """What changed, and when: the gravest first, open ones alone unless asked for all."""
     from wulf.report.sentry import words
     from wulf.sentry.incident import gravest
+    from wulf.sentry.messages import incident_json
     from wulf.sentry.state import in_state
-    from wulf.workflow.sentry.asked import incident_json
 
     found = gravest(in_state(state_path(where), lambda state: state.incidents(open_only=not closed_too)))
     for one in found:

@@ -13,6 +13,7 @@ from wulf.core.units import scale_for, show_in
 from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section, View
 from wulf.report.sentry.days import date, days_chart, printed_cost, printed_days, row_name, spent_chart
 from wulf.sentry.incident import Incident, Kind, State
+from wulf.sentry.messages import incident_json, when
 from wulf.sentry.site import LATELY, LEAST_CHANGE, LEVEL_DAYS, SPREADS, UNMEASURED, GridRow, Site, rows_of
 
 MOST_INCIDENTS, MOST_PRINTED = 200, 15
@@ -289,18 +290,18 @@ def _unmeasured(site: Site) -> list[Section]:
 
 
 def site_object(site: Site) -> Mapping[str, Any]:
-    """What --json prints; times are Unix seconds, changes shares."""
+    """What --json prints; times are ISO 8601, changes shares."""
     grid = site.grid
     rows = [row for row in rows_of(site) if (row.of >= 0).any()]
     return {
-        "at": site.now,
+        "at": when(site.now),
         "first_day": date(grid.first * DAY),
         "days": grid.days,
         "nodes": len(site.nodes),
         "as_they_were": site.well,
         "affected": sorted(site.affected),
-        "open": [incident_object(one) for one in site.open],
-        "closed": [incident_object(one) for one in site.closed],
+        "open": [incident_json(one) for one in site.open],
+        "closed": [incident_json(one) for one in site.closed],
         "deviations": [
             {"nodes": list(row.nodes), "class": row.hardware, "cells": _cells(site, row)} for row in rows
         ],
@@ -309,7 +310,10 @@ def site_object(site: Site) -> Mapping[str, Any]:
              "node_seconds": [round(float(one), 1) for one in cost.by_day]}
             for cost in site.costs
         ],
-        "unmeasured": [{"reason": one.reason, "nodes": list(one.nodes), "last": one.last} for one in site.unmeasured],
+        "unmeasured": [
+            {"reason": one.reason, "nodes": list(one.nodes), "last": None if one.last is None else when(one.last)}
+            for one in site.unmeasured
+        ],
     }  # fmt: skip
 
 
@@ -319,16 +323,3 @@ def _cells(site: Site, row: GridRow) -> list[Mapping[str, Any]]:
         {"day": date((grid.first + day) * DAY), "metric": grid.metrics[of].name, "worse": round(float(worse), 4)}
         for day, (of, worse) in enumerate(zip(row.of, row.worse, strict=True)) if of >= 0
     ]  # fmt: skip
-
-
-def incident_object(one: Incident) -> Mapping[str, Any]:
-    """An incident as JSON."""
-    own = one.what
-    return {
-        "id": one.id, "kind": str(own.kind), "node": own.node, "metric": own.metric, "severity": str(own.severity),
-        "state": str(one.state), "since": own.since, "until": own.until, "before": own.before, "now": own.now,
-        "unit": own.unit, "ratio": own.ratio, "ratio_low": own.low, "ratio_high": own.high, "opened": one.opened_at,
-        "closed": one.closed_at, "flapping": one.is_flapping, "acknowledged_by": one.by or None,
-        "note": one.note or None,
-        "text": own.text, "next_step": own.next_step, "run": one.run or None,
-    }  # fmt: skip

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wulf.core.durations import DAY, HOUR
 from wulf.core.errors import UsageError
-from wulf.sentry import judging, messages
+from wulf.sentry import judging
 from wulf.sentry.choosing import Choice, Known, allowance, choose, with_signs
 from wulf.sentry.incident import Incident, What, acknowledged, closed, gravest
 from wulf.sentry.messages import when
@@ -132,12 +131,3 @@ def _open_one(state: SentryState, number: int) -> Incident:
     if not one.is_open:
         raise UsageError(f"incident {number} was closed {when(one.closed_at or 0.0)}", "nothing is left to be done")
     return one
-
-
-def incident_json(one: Incident) -> dict[str, Any]:
-    """What channels are told of an incident, and its life; times are ISO 8601, UTC."""
-    return {
-        **messages.incident_json(one), "opened": when(one.opened_at), "seen": when(one.seen_at),
-        "closed": None if one.closed_at is None else when(one.closed_at), "flapping": one.is_flapping, "by": one.by,
-        "note": one.note, "run": one.run,
-    }  # fmt: skip

@@ -11,8 +11,9 @@ from tests.unit.workflow.sentry.playing import DAY, PLAN, START, Played, round_o
 from wulf.core.errors import UsageError
 from wulf.core.findings import Severity
 from wulf.sentry.incident import Kind, Observation, What, seen
+from wulf.sentry.messages import incident_json
 from wulf.sentry.state import SentryState
-from wulf.workflow.sentry.asked import acknowledge, close, incident_json, plan_in, status
+from wulf.workflow.sentry.asked import acknowledge, close, plan_in, status
 
 SLOW = Observation(Kind.BLAMED, "n2", "node", Severity.BAD, START, START, "n2 stands out.", "look")
 
