@@ -134,25 +134,27 @@ class _Counts:
     ----------
     lost, least, of
         Shape (parties,): what was lost, at least, and of how many segments. `lost` is 0 where they are too few.
+    total
+        Shape (parties,): all that was lost, of which `lost` may be what lasts.
     all_lost, all_of
-        Of all pairs. What a party is held against may count more than `lost` does.
-    own_share
-        Shape (parties,): what of `all_lost` is its own.
+        Of all pairs, as `total` and `of`.
+    floor
+        What no path is free of, for each segment.
     """
 
     lost: Floats
     least: Floats
     of: Floats
+    total: Floats
     all_lost: float
     all_of: float
-    own_share: Floats
     floor: float
 
     @cached_property
     def usual(self) -> Floats:
         """What the others lose for each segment."""
         others = np.maximum(self.all_of - self.of, 1.0)
-        return np.maximum((self.all_lost - self.own_share) / others, self.floor)
+        return np.maximum((self.all_lost - self.total) / others, self.floor)
 
     @property
     def gain(self) -> Floats:
@@ -181,13 +183,13 @@ def _by_event(losses: Losses, short: Marks) -> _Counts:
     after = np.concatenate([np.zeros_like(lost[:, :1]), lost[:, :-1]], axis=1)
     events = np.where(enough, (short & lost & ~(after & (losses.again > RECOVERY * losses.segments))).sum(axis=1), 0.0)
     own, of = losses.over_parties(events), losses.over_parties(segments)
-    return _Counts(own, _at_least(own), of, float(events.sum()), float(segments.sum()), own, USUAL_EVENTS)
+    return _Counts(own, _at_least(own), of, own, float(events.sum()), float(segments.sum()), USUAL_EVENTS)
 
 
 def _by_what_lasts(losses: Losses) -> _Counts:
     again, sent = losses.over_parties(losses.again), losses.over_parties(losses.segments)
     total, of = again.sum(axis=1), sent.sum(axis=1)
-    counts = _Counts(total, total, of, float(losses.again.sum()), float(losses.segments.sum()), total, USUAL_SHARE)
+    counts = _Counts(total, total, of, total, float(losses.again.sum()), float(losses.segments.sum()), USUAL_SHARE)
     lost = np.zeros(len(of))
     for party in np.flatnonzero((of >= LEAST_SEGMENTS) & (counts.times() >= TIMES_WITHOUT)).tolist():  # others can't be
         lost[party] = lasting_share(again[party], sent[party]) * of[party]
@@ -229,12 +231,9 @@ def _together(losses: Losses, short: Marks, counts: _Counts, port: int, own: Mar
         return False
     worst = pairs[np.argmax(counts.gain[pairs + 2 * len(losses.names)])]
     rest = losses.of(own & (np.arange(len(own)) != worst))
-    without = [_by_event(rest, short), _by_what_lasts(rest)]
-    usual = (counts.usual[port], counts.usual[port])
-    return any(
-        one.least[port] >= TIMES_WITHOUT * max(its, one.floor) * one.of[port] > 0
-        for one, its in zip(without, usual, strict=True)
-    )
+    usual = counts.usual[port]
+    without = (_by_event(rest, short), _by_what_lasts(rest))
+    return any(one.least[port] >= TIMES_WITHOUT * max(usual, one.floor) * one.of[port] > 0 for one in without)
 
 
 def _outlier(losses: Losses, counts: _Counts, party: int, own: Marks) -> Outlier:
