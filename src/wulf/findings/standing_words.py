@@ -36,6 +36,19 @@ class PairMetric:
         """Whether data goes one way alone, so that sender and receiver can be told apart."""
         return self.unit != "s"
 
+    @property
+    def share(self) -> bool:
+        """Whether it is a share of what is sent, and not how fast that goes."""
+        return self.unit == "1"
+
+    def shown(self, value: float) -> str:
+        """A figure of it."""
+        return f"{value:.2%}" if self.share else show(value, self.unit)
+
+    def interval(self, low: float, high: float) -> str:
+        """An interval of it."""
+        return f"{low:.2%}–{high:.2%}" if self.share else show_interval(low, high, self.unit)
+
 
 Told = Sequence[tuple[PairMetric, Outlier]]
 """One that stands out, in each metric in which it does."""
@@ -79,10 +92,14 @@ def node_finding(node: str, way: Way, told: Told) -> Finding:
             f"{node} stands out: {metric.words} over its links is {_figure(metric, main)}, where the other nodes reach"
         )
     else:
-        direction = "send, to" if way is Way.SEND else "receive, from"
-        text = f"{node} is slow to {direction} {_partners(main)}: {metric.words} is {_figure(metric, main)}, where the "
+        sends = way is Way.SEND
+        if metric.share:
+            direction = "loses some of what it " + ("sends, to" if sends else "receives, from")
+        else:
+            direction = "is slow to " + ("send, to" if sends else "receive, from")
+        text = f"{node} {direction} {_partners(main)}: {metric.words} is {_figure(metric, main)}, where the "
         text += "other nodes reach"
-    text += f" {show(main.expected, metric.unit)}: {times(main.times)} worse.{_besides(ordered[1:])}"
+    text += f" {metric.shown(main.expected)}: {times(main.times)} worse.{_besides(ordered[1:])}"
     return Finding(
         kind="node", severity=Severity.BAD, subject=node, text=text, next_step=_STEPS[way].format(node=node),
         evidence=[evidence(node, metric, one) for metric, one in ordered],
@@ -100,9 +117,9 @@ def group_finding(told: Sequence[tuple[PairMetric, Group]]) -> Finding:
         Way.SEND: f"leads from {named(inside)} to the {len(rest):,} others",
         Way.RECEIVE: f"leads from the {len(rest):,} others to {named(inside)}",
     }[way]
-    interval = show_interval(main.low, main.high, metric.unit)
+    interval = metric.interval(main.low, main.high)
     besides = [
-        f"{other.words} {show(group.value, other.unit)} instead of {show(group.expected, other.unit)}"
+        f"{other.words} {other.shown(group.value)} instead of {other.shown(group.expected)}"
         for other, group in told if other != metric
     ]  # fmt: skip
     more = f" Also: {'; '.join(besides)}." if besides else ""
@@ -112,8 +129,8 @@ def group_finding(told: Sequence[tuple[PairMetric, Group]]) -> Finding:
     return Finding(
         kind="link", severity=Severity.BAD, subject=subject,
         text=(
-            f"What {joins} stands out, not the nodes: {metric.words} across is {show(main.value, metric.unit)} "
-            f"({interval}), where links on either side reach {show(main.expected, metric.unit)}: {times(main.times)} "
+            f"What {joins} stands out, not the nodes: {metric.words} across is {metric.shown(main.value)} "
+            f"({interval}), where links on either side reach {metric.shown(main.expected)}: {times(main.times)} "
             f"worse.{more}"
         ),
         next_step="look at the uplink between their switches: its speed, its errors, and how many share it",
@@ -137,7 +154,7 @@ def link_finding(told: Told, explained: Explained) -> Finding:
     text = (
         f"The link {where}: {metric.words} is {_figure(metric, main)}, where "
         f"{'the other links of its slow node' if slow else 'the other links'} reach "
-        f"{show(main.expected, metric.unit)}: {times(main.times)} worse."
+        f"{metric.shown(main.expected)}: {times(main.times)} worse."
     )
     whose, step = _whose(main, slow)
     subject = f"{client}>{server}"
@@ -167,14 +184,13 @@ def _main_first(told: Told, *, directed: bool) -> list[tuple[PairMetric, Outlier
 
 
 def _figure(metric: PairMetric, one: Outlier) -> str:
-    return f"{show(one.value, metric.unit)} ({show_interval(one.low, one.high, metric.unit)})"
+    return f"{metric.shown(one.value)} ({metric.interval(one.low, one.high)})"
 
 
 def _besides(told: Told) -> str:
     """The other metrics in which it stands out, briefly."""
     words = [
-        f"{metric.words} {show(one.value, metric.unit)} instead of {show(one.expected, metric.unit)}"
-        for metric, one in told
+        f"{metric.words} {metric.shown(one.value)} instead of {metric.shown(one.expected)}" for metric, one in told
     ]
     return f" Also: {'; '.join(words)}." if words else ""
 

@@ -204,7 +204,7 @@ def test_the_report_has_maps_services_and_the_cost(follow: Any) -> None:
     assert headings == ["Traffic of every pair", "What held it up", "By application and port", "Hosts"]
     page = render(run)
     assert "Polling took 0.0004 of a core at most, 0.04%." in page
-    assert "n3 is slow to receive" in Links().headline(run)
+    assert "n3 loses some of what it receives" in Links().headline(run)
 
 
 def test_without_traffic_that_is_said(follow: Any) -> None:
