@@ -48,6 +48,7 @@ def test_a_row_in_which_the_fleet_is_faster_is_named(tmp_path: Path) -> None:
     assert found.about["slow"] == 1
     assert found.evidence[0].row == best.name
     assert "the median of 7 other nodes" in found.text
+    assert f"is as fast as the fleet in {found.about['of'] - 1} of {found.about['of']} figures" in done.stdout
     assert "As fast as it should be?" in done.stdout
     assert best.name in done.stdout
 

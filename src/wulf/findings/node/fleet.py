@@ -19,6 +19,9 @@ from wulf.measure.node.rows import Row, display_unit, rows_of, table
 
 WHAT = "Beside the fleet"
 
+FLEET = "fleet"
+"""In what a finding is about: it holds figures against the fleet's."""
+
 
 @dataclass(frozen=True)
 class Usual:
@@ -138,7 +141,10 @@ def _finding(nodes: Sequence[str], beside: Sequence[_Beside], whose: str) -> Fin
             )
             for one in beside[:MOST_EVIDENCE]
         ],
-        about={"share": beside[0].share, "least": 1 - MARGIN, "source": source, "slow": len(slow), "of": len(beside)},
+        about={
+            "share": beside[0].share, "least": 1 - MARGIN, "source": source, "slow": len(slow), "of": len(beside),
+            FLEET: True,
+        },
     )  # fmt: skip
 
 

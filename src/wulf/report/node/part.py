@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from wulf.core.names import plural
 from wulf.core.records import Record
+from wulf.findings.node.fleet import FLEET
 from wulf.measure.node.culprits import PROBE
 from wulf.measure.node.rows import CURVE, MATRIX, ROW
 from wulf.report.kit.matrices import run_nodes
@@ -26,6 +28,7 @@ class Nodes(Part):
             return ""
         nodes, figures = run_nodes(run), typical(run)
         who = f"None of {len(nodes):,} nodes deviates" if len(nodes) > 1 else f"{nodes[0]} was measured"
+        who = _beside_the_fleet(run, nodes) or who
         return f"{who}.{f' Typical: {figures}.' if figures else ''}"
 
     def shown(self, run: Run) -> Iterable[Record]:
@@ -35,6 +38,16 @@ class Nodes(Part):
     def view(self, run: Run) -> Sequence[Section]:
         """Rows, working sets, cores, noise and machines."""
         return node_sections(run)
+
+
+def _beside_the_fleet(run: Run, nodes: Sequence[str]) -> str:
+    """Whether a single node is as fast as others of its hardware; empty where that was not asked."""
+    found = next((one for one in run.findings if one.about.get(FLEET)), None)
+    if found is None or len(nodes) > 1:
+        return ""
+    slow, of, least = int(found.about["slow"]), int(found.about["of"]), found.evidence[0]
+    as_fast = f"{nodes[0]} is as fast as the fleet in {of - slow:,} of {plural(of, 'figure')}"
+    return f"{as_fast}; {least.row} reaches {found.about['share']:.0%}" if slow else as_fast
 
 
 class Culprits(Part):
