@@ -12,6 +12,7 @@ from wulf.core.records import Record, Verdict
 from wulf.measure.engine.collect import Replicate
 from wulf.measure.engine.plan import Cell
 from wulf.stats.cluster.losses import Losses
+from wulf.stats.samples import Floats
 from wulf.stats.shares import share_of_totals
 
 LEAST_SEGMENTS = 500
@@ -50,21 +51,26 @@ def losses_of(pairs: Iterable[tuple[Cell, Sequence[Replicate]]]) -> Losses:
     pairs
         Of all that a pair's connections carried; the nodes are named as they come.
     """
-    known = [(cell, own, counts_of(own)) for cell, own in pairs]
-    names = list(dict.fromkeys(node for cell, _, _ in known for node in (cell.client, cell.server)))
+    known = [(cell, _series(own)) for cell, own in pairs]  # one pair's replicates at a time: all take much memory
+    names = list(dict.fromkeys(node for cell, _ in known for node in (cell.client, cell.server)))
     place = {name: number for number, name in enumerate(names)}
-    polls = 1 + max((poll for _, _, counts in known for poll in counts), default=-1)
-    again, segments = np.zeros((len(known), polls)), np.zeros((len(known), polls))
-    trips = np.full((len(known), polls), np.nan)
-    for row, (_, own, counts) in enumerate(known):
-        for poll, (hits, of) in counts.items():
-            again[row, poll], segments[row, poll] = hits, of
-        for one in own:
-            said = _said(one)
-            if said is not None and said["gauges"]["rtt"]["median"] is not None:
-                trips[row, one["block"]] = said["gauges"]["rtt"]["median"]
-    ends = np.array([[place[cell.client], place[cell.server]] for cell, _, _ in known], dtype=np.int64)
-    return Losses(names, ends.reshape(-1, 2), again, segments, trips)
+    polls = 1 + max((int(poll) for _, own in known for poll in own[0]), default=-1)
+    found = np.zeros((3, len(known), polls))
+    found[2] = np.nan
+    for row, (_, own) in enumerate(known):
+        found[:, row, own[0].astype(int)] = own[1:]
+    ends = np.array([[place[cell.client], place[cell.server]] for cell, _ in known], dtype=np.int64)
+    return Losses(names, ends.reshape(-1, 2), *found)
+
+
+def _series(replicates: Sequence[Replicate]) -> Floats:
+    """Polls; segments sent again, and sent; the round trip, NaN where it is not known. Shape (4, polls)."""
+    counts, trips = counts_of(replicates), {}
+    for one in replicates:
+        if (said := _said(one)) is not None:
+            trips[one["block"]] = said["gauges"]["rtt"]["median"]
+    rows = [(poll, *own, np.nan if trips[poll] is None else trips[poll]) for poll, own in counts.items()]
+    return np.array(rows, dtype=float).reshape(-1, 4).T
 
 
 def of_totals(record: Record, replicates: Sequence[Replicate]) -> Record:

@@ -5,14 +5,17 @@ A pair is directed: `n1>n2` is what n1's sockets say of sending to n2. Each poll
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan, nan
+from operator import is_
 from typing import Any, cast
 
 from wulf.agent.net.traffic import weighted_median
 from wulf.core.records import Record
-from wulf.measure.engine.collect import Replicate, records_of, replicates_of, samples_of
+from wulf.measure.engine.collect import Replicate, records_of, samples_of
 from wulf.measure.engine.plan import Cell, Pair, Plan
 from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
@@ -196,18 +199,21 @@ class Polls:
 
     Attributes
     ----------
+    blocks
+        Polls so far that told of the time before them.
     outside
         (node, address that is no node's) → the least round trip so far, seconds: of `MOST_OUTSIDE` of a node's.
     """
 
     owners: Mapping[str, str | None]
     cells: list[Cell] = field(default_factory=list)
-    replicates: list[Replicate] = field(default_factory=list)
+    blocks: int = 0
     unseen: Unseen = field(default_factory=Unseen)
     outside: dict[tuple[str, str], float] = field(default_factory=dict)
     _known: dict[tuple[str, str, Service | None], Cell] = field(default_factory=dict)
     _services: dict[Service, None] = field(default_factory=dict)
     _outside_of: Counter[str] = field(default_factory=Counter)
+    _kept: list[list[Kept]] = field(default_factory=list)
 
     def take(self, answers: Mapping[str, Mapping[str, Any]], block: int, at: str) -> list[Replicate]:
         """One poll of all nodes: its replicates, one a node, a pair, and a pair's service."""
@@ -223,18 +229,40 @@ class Polls:
                 "block": block, "at": at, "ok": True, "counters": {}, "seconds": answer["seconds"], "during": None,
                 "info": None,
             }  # fmt: skip
-            taken.append({**here, "cell": self._cell(node, node, None).id, "metrics": host_figures(answer)})
-            whole: dict[str, tuple[int, dict[str, Any]]] = {}  # a pair that has one service need not be added up twice
+            figures = host_figures(answer)
+            cell = self._keep(node, node, None, (block, at, answer["seconds"], figures))
+            taken.append({**here, "cell": cell, "metrics": figures})
+            whole: dict[str, tuple[int, Kept, dict[str, Any]]] = {}  # a pair that has one service is not added up twice
             for (there, service), groups in pairs.items():
                 if any(group["acked"] or group["segments"] for group in groups):
-                    cell = self._cell(node, there, service)
-                    known = whole.get(there, (0, {}))
-                    seen = known[1] if known[0] == len(groups) else _seen(groups, answer["seconds"])
-                    whole.setdefault(there, (len(groups), seen))
-                    taken.append({**here, "cell": cell.id, **seen})
+                    known = whole.get(there)
+                    if known is None or known[0] != len(groups):
+                        kept = (block, at, answer["seconds"], packed(groups))
+                        known = len(groups), kept, _seen(groups, answer["seconds"])
+                    whole.setdefault(there, known)
+                    taken.append({**here, "cell": self._keep(node, there, service, known[1]), **known[2]})
         self.unseen.outside, self.unseen.shared = max(self.unseen.outside, outside), max(self.unseen.shared, shared)
-        self.replicates += taken
+        self.blocks = max(self.blocks, block + 1)
         return taken
+
+    def _keep(self, node: str, there: str, service: Service | None, kept: Kept) -> int:
+        cell = self._cell(node, there, service)
+        self._kept[cell.id].append(kept)
+        return cell.id
+
+    def of_cell(self, cell: Cell) -> list[Replicate]:
+        """A cell's replicates, made anew from what is kept of them: all as dicts would take 20 times the memory."""
+        here = {"cell": cell.id, "ok": True, "counters": {}, "during": None, "info": None}
+        return [
+            {**here, "block": block, "at": at, "seconds": seconds,
+             **({"metrics": what} if isinstance(what, dict) else _seen(unpacked(what), seconds))}
+            for block, at, seconds, what in self._kept[cell.id]
+        ]  # fmt: skip
+
+    def alike(self, one: Cell, other: Cell) -> bool:
+        """Whether two cells have the same replicates, as a pair has that has one service."""
+        a, b = self._kept[one.id], self._kept[other.id]
+        return len(a) == len(b) and all(map(is_, a, b))
 
     def _pairs_of(
         self, node: str, groups: Iterable[Group]
@@ -295,7 +323,36 @@ class Polls:
             )
             self._known[key] = cell
             self.cells.append(cell)
+            self._kept.append([])
         return self._known[key]
+
+
+_COUNTS = ("sockets", "acked", "segments", "again", "dups", "delivered", "window")
+_TIMES = ("busy", "rwnd", "sndbuf")
+_GAUGES = ("rtt", "least", "rate")
+_PACKED = (*_COUNTS, *_TIMES, *_GAUGES)
+"""Of a group, what its figures are made of; gauges may be None."""
+
+Kept = tuple[int, str, float, "array[float] | dict[str, dict[str, Any]]"]
+"""Of a replicate its poll, when, seconds, and groups as `packed`, or a host's figures."""
+
+
+def packed(groups: Iterable[Group]) -> array[float]:
+    """Groups as numbers, eight bytes each."""
+    return array("d", [nan if group[name] is None else group[name] for group in groups for name in _PACKED])
+
+
+def unpacked(numbers: array[float]) -> list[Group]:
+    """The groups again."""
+    width = len(_PACKED)
+    return [_group(numbers[at : at + width]) for at in range(0, len(numbers), width)]
+
+
+def _group(numbers: Sequence[float]) -> Group:
+    counts, times, gauges = len(_COUNTS), len(_COUNTS) + len(_TIMES), numbers[-len(_GAUGES) :]
+    found: dict[str, Any] = dict(zip(_COUNTS, map(int, numbers[:counts]), strict=True))
+    found |= zip(_TIMES, numbers[counts:times], strict=True)
+    return found | dict(zip(_GAUGES, (None if isnan(value) else value for value in gauges), strict=True))
 
 
 def _seen(groups: Sequence[Group], seconds: float) -> dict[str, Any]:
@@ -328,16 +385,19 @@ def pair_of(record: Record) -> Pair:
     return record.nodes[0], record.nodes[-1]
 
 
-def traffic_records(
-    plan: Plan, replicates: Sequence[Replicate], run: str, at: str, fingerprint: Mapping[str, Facts]
-) -> list[Record]:
+def traffic_records(plan: Plan, polls: Polls, run: str, at: str, fingerprint: Mapping[str, Facts]) -> list[Record]:
     """The records of all cells; of services, those that have a value.
 
     Nothing was decided while it was polled, so that each interval allows for one look, at as many polls as told of it.
     """
-    of_cell, found = replicates_of(plan.cells, replicates), []
+    found: list[Record] = []
+    wholes: dict[Pair, tuple[Cell, list[Record]]] = {}
     for cell in plan.cells:
-        own = of_cell[cell.id]
+        whole = wholes.get((cell.client, cell.server))
+        if whole is not None and polls.alike(whole[0], cell):
+            found += [_of_service(one, cell) for one in whole[1]]
+            continue
+        first, own = len(found), polls.of_cell(cell)
         limited = limits_of(cell, own, fingerprint)
         for metric in cell.metrics:
             looks = (max(1, len(samples_of(metric.name, own))),)
@@ -348,16 +408,21 @@ def traffic_records(
             if metric.name == AGAIN:
                 made = [of_totals(one, own) for one in made]
             found += made
-    for record in found:
-        record.params.pop("wave")  # all are polled at the same time: it names nothing
+        for record in found[first:]:
+            record.params.pop("wave")  # all are polled at the same time: it names nothing
+        if is_pair(cell):
+            wholes[cell.client, cell.server] = cell, found[first:]
     return [record for record in found if record.value is not None or "port" not in record.params]
 
 
-def traffic_losses(cells: Iterable[Cell], replicates: Sequence[Replicate]) -> Losses:
+def _of_service(whole: Record, cell: Cell) -> Record:
+    """A pair's record as that of its only service."""
+    return whole.model_copy(update={"params": {**whole.params, **cell.about}, "bottleneck": []})
+
+
+def traffic_losses(polls: Polls) -> Losses:
     """What pairs sent again, poll by poll, over all of their services."""
-    pairs = [cell for cell in cells if is_pair(cell)]
-    of_cell = replicates_of(pairs, replicates)
-    return losses_of((cell, of_cell[cell.id]) for cell in pairs)
+    return losses_of((cell, polls.of_cell(cell)) for cell in polls.cells if is_pair(cell))
 
 
 def limits_of(cell: Cell, replicates: Sequence[Replicate], fingerprint: Mapping[str, Facts]) -> list[dict[str, Any]]:

@@ -56,8 +56,8 @@ def hour(random: np.random.Generator, nodes: int, load: str) -> bool:
             series = [window["pairs"][(place * PARTNERS + k) % len(window["pairs"])] for k in range(PARTNERS)]
             answers[name] = _answer(window, number, peers, series)
         polls.take(answers, poll, AT)
-    records = traffic_records(Plan(tuple(polls.cells), 0, looks=(POLLS,)), polls.replicates, "selftest", AT, {})
-    losses = traffic_losses(polls.cells, polls.replicates)
+    records = traffic_records(Plan(tuple(polls.cells), 0, looks=(POLLS,)), polls, "selftest", AT, {})
+    losses = traffic_losses(polls)
     found = traffic_findings(records, {}, losses, {}, EVERY)
     return any(one.severity is Severity.BAD or one.kind == NOISE for one in found)
 

@@ -198,16 +198,14 @@ def _plan(cells: Iterable[Cell], seed: int, polls: int) -> Plan:
 def _finished(found: Followed, writer: RunWriter, seed: int, state: str) -> RunOutcome:
     """The run with its records, what they come to, and its page."""
     polls = found.polls
-    plan = _plan(polls.cells, seed, 1 + max((one["block"] for one in polls.replicates), default=0))
-    records = traffic_records(plan, polls.replicates, writer.id, utc_now(), found.fingerprint)
+    plan = _plan(polls.cells, seed, max(1, polls.blocks))
+    records = traffic_records(plan, polls, writer.id, utc_now(), found.fingerprint)
     for record in records:
         writer.append(record)
     between = sum(cell.program == NET for cell in polls.cells)
     findings = [
         *find([], found.fingerprint, found.failed),
-        *traffic_findings(
-            records, found.fingerprint, traffic_losses(polls.cells, polls.replicates), polls.outside, found.every
-        ),
+        *traffic_findings(records, found.fingerprint, traffic_losses(polls), polls.outside, found.every),
         *unseen_findings(polls.unseen, between),
     ]
     writer.write_findings(findings)

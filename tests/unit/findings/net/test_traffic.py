@@ -42,8 +42,8 @@ def findings(name: str) -> list[Finding]:
     for block, one in enumerate(recorded()[name]["polls"]):
         polls.take({node: answer(told) for node, told in one.items()}, block, "2026-11-29T03:00:00Z")
     plan = Plan(tuple(polls.cells), 0, looks=(6,))
-    records = traffic_records(plan, polls.replicates, "run", "2026-11-29T03:00:00Z", {})
-    losses, every = traffic_losses(polls.cells, polls.replicates), recorded()[name].get("every", 2.0)
+    records = traffic_records(plan, polls, "run", "2026-11-29T03:00:00Z", {})
+    losses, every = traffic_losses(polls), recorded()[name].get("every", 2.0)
     return traffic_findings(records, {}, losses, {}, every)
 
 

@@ -146,10 +146,14 @@ def test_services_beyond_so_many_are_one() -> None:
 
 def records(*answers: dict[str, Any], facts: Any = None) -> Any:
     polls = Polls(OWNERS)
+    taken = []
     for block, one in enumerate(answers):
-        polls.take({"n1": one}, block, "2026-11-28T12:00:00Z")
+        taken += polls.take({"n1": one}, block, "2026-11-28T12:00:00Z")
     plan = Plan(tuple(polls.cells), 0, looks=(len(answers),))
-    return traffic_records(plan, polls.replicates, "run", "2026-11-28T12:00:00Z", facts or {}), polls.replicates
+    kept = [one for cell in polls.cells for one in polls.of_cell(cell)]
+    taken.sort(key=lambda one: (one["cell"], one["block"]))
+    assert kept == taken, "what is made anew is what was written down"
+    return traffic_records(plan, polls, "run", "2026-11-28T12:00:00Z", facts or {}), taken
 
 
 def test_each_poll_is_a_replicate_and_a_line_that_can_be_read_again() -> None:
@@ -189,7 +193,7 @@ def losses(*groups: dict[str, Any]) -> Losses:
     polls = Polls(OWNERS)
     for block, one in enumerate(groups):
         polls.take({"n1": answer(one)}, block, "now")
-    return traffic_losses(polls.cells, polls.replicates)
+    return traffic_losses(polls)
 
 
 def test_what_was_lost_is_known_poll_by_poll() -> None:
