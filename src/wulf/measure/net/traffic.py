@@ -5,11 +5,9 @@ A pair is directed: `n1>n2` is what n1's sockets say of sending to n2. Each poll
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan, nan
 from operator import is_
 from typing import Any, cast
 
@@ -20,6 +18,7 @@ from wulf.measure.engine.plan import Cell, Pair, Plan
 from wulf.measure.engine.probes import AGENT, NET, Metric
 from wulf.measure.net.bottleneck import UNDETERMINED
 from wulf.measure.net.bottleneck import judge as ask
+from wulf.measure.net.packing import Group, Kept, packed, unpacked
 from wulf.measure.net.rules import RULES
 from wulf.measure.net.sent_again import LEAST_SEGMENTS, losses_of, of_totals
 from wulf.measure.net.situation import situation_of
@@ -65,9 +64,6 @@ MOST_OUTSIDE = 64
 
 Service = tuple[int | None, str]
 """Port and program; of all others None and no name."""
-
-Group = Mapping[str, Any]
-"""One place in the lists of an agent's answer (`cluster.answers.TrafficColumns`)."""
 
 
 def groups_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[Group]:
@@ -251,7 +247,7 @@ class Polls:
         return cell.id
 
     def of_cell(self, cell: Cell) -> list[Replicate]:
-        """A cell's replicates, made anew from what is kept of them: all as dicts would take 20 times the memory."""
+        """A cell's replicates, made anew from what is kept of them: all as dicts would take over ten times the memory."""
         here = {"cell": cell.id, "ok": True, "counters": {}, "during": None, "info": None}
         return [
             {**here, "block": block, "at": at, "seconds": seconds,
@@ -309,50 +305,13 @@ class Polls:
             how = (NET, "tcp", "traffic", OF_PAIRS) if there != node else (AGENT, "", "host", OF_NODES)
             program, transport, pattern, metrics = how
             cell = Cell(
-                len(self.cells),
-                node,
-                there,
-                transport,
-                pattern,
-                {},
-                metrics,
-                PHASE,
-                wave=0,
-                program=program,
+                len(self.cells), node, there, transport, pattern, {}, metrics, PHASE, wave=0, program=program,
                 about=about,
-            )
+            )  # fmt: skip
             self._known[key] = cell
             self.cells.append(cell)
             self._kept.append([])
         return self._known[key]
-
-
-_COUNTS = ("sockets", "acked", "segments", "again", "dups", "delivered", "window")
-_TIMES = ("busy", "rwnd", "sndbuf")
-_GAUGES = ("rtt", "least", "rate")
-_PACKED = (*_COUNTS, *_TIMES, *_GAUGES)
-"""Of a group, what its figures are made of; gauges may be None."""
-
-Kept = tuple[int, str, float, "array[float] | dict[str, dict[str, Any]]"]
-"""Of a replicate its poll, when, seconds, and groups as `packed`, or a host's figures."""
-
-
-def packed(groups: Iterable[Group]) -> array[float]:
-    """Groups as numbers, eight bytes each."""
-    return array("d", [nan if group[name] is None else group[name] for group in groups for name in _PACKED])
-
-
-def unpacked(numbers: array[float]) -> list[Group]:
-    """The groups again."""
-    width = len(_PACKED)
-    return [_group(numbers[at : at + width]) for at in range(0, len(numbers), width)]
-
-
-def _group(numbers: Sequence[float]) -> Group:
-    counts, times, gauges = len(_COUNTS), len(_COUNTS) + len(_TIMES), numbers[-len(_GAUGES) :]
-    found: dict[str, Any] = dict(zip(_COUNTS, map(int, numbers[:counts]), strict=True))
-    found |= zip(_TIMES, numbers[counts:times], strict=True)
-    return found | dict(zip(_GAUGES, (None if isnan(value) else value for value in gauges), strict=True))
 
 
 def _seen(groups: Sequence[Group], seconds: float) -> dict[str, Any]:
