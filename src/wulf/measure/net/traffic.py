@@ -247,7 +247,7 @@ class Polls:
         return cell.id
 
     def of_cell(self, cell: Cell) -> list[Replicate]:
-        """A cell's replicates, made anew from what is kept of them: all as dicts would take over ten times the memory."""
+        """A cell's replicates, made anew from what is kept of them: dicts would take over ten times the memory."""
         here = {"cell": cell.id, "ok": True, "counters": {}, "during": None, "info": None}
         return [
             {**here, "block": block, "at": at, "seconds": seconds,
