@@ -9,6 +9,7 @@ import numpy as np
 from wulf.core.records import Record, passes_of
 from wulf.measure.net.traffic import BUSY, CONGESTION, SENT, pair_of
 from wulf.stats.cluster.blame import Blame
+from wulf.stats.cluster.directed import numbered
 from wulf.stats.cluster.outliers import Link
 from wulf.stats.cluster.ports import Flows, narrow_ports, slowed
 
@@ -23,8 +24,6 @@ def flows_of(records: Iterable[Record], together: int = 1) -> Flows:
         if one.metric in (SENT, BUSY, CONGESTION):
             found.setdefault(pair_of(one), {})[one.metric] = _by_poll(one)
     pairs = {pair: own for pair, own in found.items() if own.get(SENT) and own.get(BUSY)}
-    names = list(dict.fromkeys(node for pair in pairs for node in pair))
-    place = {name: number for number, name in enumerate(names)}
     polls = 1 + max((poll for own in pairs.values() for poll in own[SENT]), default=-1)
     polls = -(-polls // together) * together
     sent, held = np.zeros((len(pairs), polls)), np.zeros((len(pairs), polls))
@@ -32,10 +31,9 @@ def flows_of(records: Iterable[Record], together: int = 1) -> Flows:
         for poll, value in own[SENT].items():
             sent[row, poll] = value
             held[row, poll] = own[BUSY].get(poll, 0.0) * own.get(CONGESTION, {}).get(poll, 1.0)
-    ends = np.array([[place[a], place[b]] for a, b in pairs], dtype=np.int64).reshape(-1, 2)
     shape = len(pairs), polls // together, together
     sent, held = (one.reshape(shape).mean(axis=2) for one in (sent, np.minimum(held, 1.0)))
-    return Flows(names, ends, sent, held)
+    return Flows(*numbered(pairs), sent, held)
 
 
 def _by_poll(record: Record) -> Mapping[int, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.collect import Replicate
 from wulf.measure.engine.plan import Cell
+from wulf.stats.cluster.directed import numbered
 from wulf.stats.cluster.losses import Losses
 from wulf.stats.samples import Floats
 from wulf.stats.shares import share_of_totals
@@ -51,16 +52,13 @@ def losses_of(pairs: Iterable[tuple[Cell, Sequence[Replicate]]]) -> Losses:
     pairs
         Of all that a pair's connections carried; the nodes are named as they come.
     """
-    known = [(cell, _series(own)) for cell, own in pairs]  # one pair's replicates at a time: all take much memory
-    names = list(dict.fromkeys(node for cell, _ in known for node in (cell.client, cell.server)))
-    place = {name: number for number, name in enumerate(names)}
+    known = [((cell.client, cell.server), _series(own)) for cell, own in pairs]  # all replicates take much memory
     polls = 1 + max((int(poll) for _, own in known for poll in own[0]), default=-1)
     found = np.zeros((3, len(known), polls))
     found[2] = np.nan
     for row, (_, own) in enumerate(known):
         found[:, row, own[0].astype(int)] = own[1:]
-    ends = np.array([[place[cell.client], place[cell.server]] for cell, _ in known], dtype=np.int64)
-    return Losses(names, ends.reshape(-1, 2), *found)
+    return Losses(*numbered(pair for pair, _ in known), *found)
 
 
 def _series(replicates: Sequence[Replicate]) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wulf.stats.cluster.directed import Ends, numbered
 from wulf.stats.cluster.outliers import Link
 from wulf.stats.estimates import Estimate
 from wulf.stats.samples import Floats
@@ -34,7 +35,7 @@ class Table:
     """
 
     names: list[str]
-    ends: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    ends: Ends
     bad: Floats
     best: Floats
     worst: Floats
@@ -57,9 +58,7 @@ def table_of(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> Table:
         for link, e in links.items()
         if e.value is not None and e.low is not None and e.high is not None and link[0] != link[1]
     ]
-    names = list(dict.fromkeys(node for link, *_ in clear for node in link))
-    place = {name: number for number, name in enumerate(names)}
-    ends = np.array([[place[a], place[b]] for (a, b), *_ in clear], dtype=np.int64).reshape(-1, 2)
+    names, ends = numbered(link for link, *_ in clear)
     figures = np.log(np.maximum(np.array([figures for _, *figures in clear], dtype=float).reshape(-1, 3), _TINY))
     sign = 1 if lower_is_better else -1
     bad, low, high = (sign * figures[:, i] for i in range(3))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from wulf.stats.cluster.blame import Blame
+from wulf.stats.cluster.directed import Directed
 from wulf.stats.cluster.outliers import Outlier, Way
 from wulf.stats.cluster.parties import LEAST_NODES, LEAST_PARTNERS
 from wulf.stats.samples import Floats
@@ -51,43 +52,23 @@ TIMES_WITHOUT = 1.5
 """A port is, and not a single pair of it, where its pairs without the worst lose so many times as often."""
 
 Marks = NDArray[np.bool_]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Losses:
+class Losses(Directed):
     """What pairs sent again, poll by poll.
 
     Attributes
     ----------
-    names
-        The nodes.
-    ends
-        Shape (pairs, 2): sender and receiver by number.
     again, segments
         Shape (pairs, polls): segments sent again, and all that were sent; 0 where a poll has nothing of a pair.
     trips
         Shape (pairs, polls): the smoothed round trip at the end of each poll [s]; NaN where it is not known.
     """
 
-    names: list[str]
-    ends: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     again: Floats
     segments: Floats
     trips: Floats
-
-    @cached_property
-    def sides(self) -> Indices:
-        """Each pair's way out of the sender and into the receiver, of which ways out come first. Shape (pairs, 2)."""
-        sides: Indices = self.ends + np.array([0, len(self.names)])
-        return sides
-
-    def over_ports(self, values: Floats) -> Floats:
-        """Sums over each port's pairs; shape (ports, …)."""
-        total = np.zeros((2 * len(self.names), *values.shape[1:]))
-        for place in (0, 1):
-            np.add.at(total, self.sides[:, place], values)
-        return total
 
     def over_parties(self, values: Floats) -> Floats:
         """Sums over each port's pairs, and below them the pairs' own; shape (ports and pairs, …)."""

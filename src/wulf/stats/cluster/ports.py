@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wulf.stats.cluster.blame import Blame
+from wulf.stats.cluster.directed import Directed
 from wulf.stats.cluster.outliers import LEAST_RATIO, Outlier, Way, node_reach
 from wulf.stats.cluster.parties import LEAST_NODES, LEAST_PARTNERS
 from wulf.stats.diagnostics import robust_sigma
@@ -42,38 +43,19 @@ Marks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Flows:
+class Flows(Directed):
     """The pairs' traffic, poll by poll.
 
     Attributes
     ----------
-    names
-        The nodes.
-    ends
-        Shape (pairs, 2): sender and receiver by number.
     sent
         Shape (pairs, polls): bytes a second.
     held
         Shape (pairs, polls): the share of the time in which data waited for the network.
     """
 
-    names: list[str]
-    ends: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     sent: Floats
     held: Floats
-
-    @cached_property
-    def sides(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """Each pair's way out of the sender and into the receiver, of which ways out come first. Shape (pairs, 2)."""
-        sides: np.ndarray[tuple[int, int], np.dtype[np.int64]] = self.ends + np.array([0, len(self.names)])
-        return sides
-
-    def over_ports(self, values: Floats) -> Floats:
-        """Sums over each port's pairs; shape (ports, polls)."""
-        total = np.zeros((2 * len(self.names), values.shape[1]))
-        for place in (0, 1):
-            np.add.at(total, self.sides[:, place], values)
-        return total
 
     def without(self, port: int) -> Flows:
         """The pairs that don't use a port."""
