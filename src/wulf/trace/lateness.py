@@ -18,7 +18,7 @@ import numpy as np
 from wulf.stats.samples import Floats
 from wulf.trace.reader import RankFile, timed
 from wulf.trace.record import WORLD
-from wulf.trace.waits import Awaited, RankMessages, awaited, message_shifts
+from wulf.trace.waits import LEAST_WAIT, Awaited, RankMessages, awaited, message_shifts
 
 SYNCHRONISING = frozenset(
     {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce_scatter",
@@ -26,13 +26,14 @@ SYNCHRONISING = frozenset(
 )  # fmt: skip
 """Calls that no rank leaves before all have come."""
 
-LEAST_LATE = 20e-6
+SECOND = 1e9
+"""Nanoseconds."""
+
+LEAST_LATE = LEAST_WAIT / SECOND
 """A rank is late that comes so many seconds after the median of the others: below are messages, not noise."""
 
 MOST_TOLD = 10
 """Late arrivals that are told one by one, and culprits of a rank."""
-
-SECOND = 1e9
 
 Name = tuple[str, str]
 """A culprit's class and name."""
@@ -188,7 +189,7 @@ def lateness(
     ]  # fmt: skip
     arrivals = _late(ranks, came / SECOND, losses)
     by_host = {rank.host: float(shift) for rank, shift in zip(ranks, shifts, strict=True)}
-    waits, matched = awaited(messages, by_host if alike else message_shifts(messages), LEAST_LATE * SECOND)
+    waits, matched = awaited(messages, by_host if alike else message_shifts(messages))
     arrivals += _late_for(ranks, waits, stolen)
     return {
         "ranks": told,

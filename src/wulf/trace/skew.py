@@ -8,7 +8,7 @@ NTP, RFC 5905, section 8).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from wulf.trace.calls import EXCHANGES, SENDS, STARTS
@@ -25,7 +25,9 @@ MOST_PEERS = 256
 NS = 1e-9
 
 
-class _Key(NamedTuple):
+class Key(NamedTuple):
+    """A message, the same at both of its ends."""
+
     sender: int
     receiver: int
     comm: Hashable
@@ -37,8 +39,8 @@ class Skews:
     """The first messages of all ranks whose times are known."""
 
     def __init__(self) -> None:
-        self._sent: dict[_Key, int] = {}
-        self._taken: dict[_Key, int] = {}
+        self._sent: dict[Key, int] = {}
+        self._taken: dict[Key, int] = {}
         self._hosts: dict[int, str] = {}
 
     def of(self, one: RankFile) -> Watch:
@@ -64,9 +66,9 @@ class Skews:
                 if number >= FIRST or not told:
                     continue
                 if sent:
-                    self._sent[_Key(one.rank, peer, key, tag, number)] = began + begin
+                    self._sent[Key(one.rank, peer, key, tag, number)] = began + begin
                 else:
-                    self._taken[_Key(peer, one.rank, key, tag, number)] = began + end
+                    self._taken[Key(peer, one.rank, key, tag, number)] = began + end
 
         return watch
 
@@ -85,17 +87,7 @@ class Skews:
 
         Half of the difference of the fastest messages both ways; hosts that no messages join are left out.
         """
-        fastest = self.fastest()
-        hosts = list(dict.fromkeys(self._hosts.values()))
-        found = {hosts[0]: 0.0} if hosts else {}
-        open_ = list(found)
-        while open_:
-            a = open_.pop()
-            for b in hosts:
-                if b not in found and (a, b) in fastest and (b, a) in fastest:
-                    found[b] = found[a] + (fastest[a, b] - fastest[b, a]) / 2
-                    open_.append(b)
-        return found
+        return ahead(self.fastest(), self._hosts.values())
 
     def findings(self) -> list[str]:
         """Pairs of hosts whose clocks are certainly apart: a message arrived before it was sent."""
@@ -107,6 +99,20 @@ class Skews:
                     "sent. Times within a rank are right all the same"
                 )
         return texts
+
+
+def ahead(fastest: Mapping[tuple[str, str], float], hosts: Iterable[str]) -> dict[str, float]:
+    """Host → nanoseconds that its clock is ahead of the first one's; `fastest` as `Skews.fastest` has it."""
+    known = list(dict.fromkeys(hosts))
+    found = {known[0]: 0.0} if known else {}
+    open_ = list(found)
+    while open_:
+        a = open_.pop()
+        for b in known:
+            if b not in found and (a, b) in fastest and (b, a) in fastest:
+                found[b] = found[a] + (fastest[a, b] - fastest[b, a]) / 2
+                open_.append(b)
+    return found
 
 
 def _unclear(record: Record) -> bool:

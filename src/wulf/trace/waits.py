@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from wulf.trace.reader import RankFile, timed
+from wulf.trace.skew import Key, ahead
 from wulf.trace.steps import Post, Wait, Walk, outcomes
+
+LEAST_WAIT = 20_000
+"""Nanoseconds: who waits for less waits for a message, not for who is late; a shorter call does not keep a rank."""
 
 MOST_ENDS = 1_000_000
 """Ends of messages that are looked at, of all ranks together: a quarter of a kilobyte each. Of each rank the first."""
-
-
-class Key(NamedTuple):
-    """A message, the same at both of its ends."""
-
-    sender: int
-    receiver: int
-    communicator: Hashable
-    tag: int
-    number: int
 
 
 class End(NamedTuple):
@@ -67,21 +62,13 @@ class RankMessages:
     left_out: int = 0
 
 
-def all_messages(files: Sequence[RankFile], least: int) -> list[RankMessages]:
-    """Every rank's messages, `MOST_ENDS` at most; `least` as for one rank."""
-    return [messages_of(one, least, MOST_ENDS // len(files)) for one in files]
+def all_messages(files: Sequence[RankFile]) -> list[RankMessages]:
+    """Every rank's messages, `MOST_ENDS` at most."""
+    return [messages_of(one, MOST_ENDS // len(files)) for one in files]
 
 
-def messages_of(file: RankFile, least: int, most: int = MOST_ENDS) -> RankMessages:
-    """One rank's messages, by its first thread.
-
-    Parameters
-    ----------
-    least
-        A call that takes so many nanoseconds kept the rank.
-    most
-        Ends of messages; what comes later is left out.
-    """
+def messages_of(file: RankFile, most: int = MOST_ENDS) -> RankMessages:
+    """One rank's messages, by its first thread; beyond `most` ends what comes later is left out."""
     found, walk = RankMessages(file.rank, file.host), Walk(file.rank, outcomes(file.records()))
     zero = int(file.header.get("begin_monotonic_ns", 0))
     numbers: Counter[tuple[bool, int, Hashable, int]] = Counter()
@@ -104,7 +91,7 @@ def messages_of(file: RankFile, least: int, most: int = MOST_ENDS) -> RankMessag
                     continue
                 own = found.sent if post.sent else found.taken
                 own[key] = End(since, posted, zero + begin, zero + end, call)
-        if end - begin >= least:
+        if end - begin >= LEAST_WAIT:
             free = zero + end
     return found
 
@@ -112,39 +99,30 @@ def messages_of(file: RankFile, least: int, most: int = MOST_ENDS) -> RankMessag
 def message_shifts(ranks: Sequence[RankMessages]) -> dict[str, float]:
     """Host → what is to be added to its times [ns], so that they are by the clock of the first rank's host.
 
-    Of two hosts the fastest messages either way bound it (as trace.skew has it of clocks of the day); those that no
-    messages join are left out.
+    By the fastest messages either way; hosts that none join are left out.
     """
     hosts = {rank.rank: rank.host for rank in ranks}
     fastest: dict[tuple[str, str], float] = {}
-    for _, sender, receiver, sent, taken in matched(ranks):
-        way = hosts[sender], hosts[receiver]
+    for key, sent, taken in matched(ranks):
+        way = hosts[key.sender], hosts[key.receiver]
         if way[0] != way[1]:
-            fastest[way] = min(fastest.get(way, float("inf")), taken.done - sent.posted)
-    found = {ranks[0].host: 0.0} if ranks else {}
-    open_ = list(found)
-    while open_:
-        a = open_.pop()
-        for b in dict.fromkeys(hosts.values()):
-            if b not in found and (a, b) in fastest and (b, a) in fastest:
-                found[b] = found[a] - (fastest[a, b] - fastest[b, a]) / 2
-                open_.append(b)
-    return found
+            fastest[way] = min(fastest.get(way, inf), taken.done - sent.posted)
+    return {host: -one for host, one in ahead(fastest, hosts.values()).items()}
 
 
-def matched(ranks: Iterable[RankMessages]) -> Iterator[tuple[Key, int, int, End, End]]:
-    """Messages of which both ends are known: with sender and receiver, and their ends."""
+def matched(ranks: Iterable[RankMessages]) -> Iterator[tuple[Key, End, End]]:
+    """Messages of which both ends are known, with the sender's and the receiver's."""
     by_rank = {rank.rank: rank for rank in ranks}
     for receiver in by_rank.values():
         for key, taken in receiver.taken.items():
             sender = by_rank.get(key.sender)
             sent = sender.sent.get(key) if sender is not None else None
             if sent is not None:
-                yield key, key.sender, key.receiver, sent, taken
+                yield key, sent, taken
 
 
 class Awaited(NamedTuple):
-    """One end that the other waited for; times in nanoseconds, `posted` and `since` of the late rank's own clock."""
+    """One end that the other waited for; times in nanoseconds, `since` and `posted` by the late rank's own clock."""
 
     late: int
     waiting: int
@@ -152,11 +130,10 @@ class Awaited(NamedTuple):
     since: int
     posted: int
     call: str
-    waited: int
 
 
-def awaited(ranks: Sequence[RankMessages], shifts: Mapping[str, float], least: float) -> tuple[list[Awaited], int]:
-    """Who was late for whom by `least` nanoseconds or more, of the messages of one wait the latest; how many matched.
+def awaited(ranks: Sequence[RankMessages], shifts: Mapping[str, float]) -> tuple[list[Awaited], int]:
+    """Who was late for whom by `LEAST_WAIT` or more, of the messages of one wait the latest; how many matched.
 
     Parameters
     ----------
@@ -166,7 +143,7 @@ def awaited(ranks: Sequence[RankMessages], shifts: Mapping[str, float], least: f
     hosts = {rank.rank: rank.host for rank in ranks}
     worst: dict[tuple[int, int], Awaited] = {}
     count = 0
-    for _, sender, receiver, sent, taken in matched(ranks):
+    for (sender, receiver, *_), sent, taken in matched(ranks):
         if hosts[sender] not in shifts or hosts[receiver] not in shifts:
             continue
         count += 1
@@ -175,9 +152,9 @@ def awaited(ranks: Sequence[RankMessages], shifts: Mapping[str, float], least: f
             (sender, receiver, sent, taken, ahead), (receiver, sender, taken, sent, -ahead),
         ):  # fmt: skip
             by = own.posted + shift - other.waited
-            if by < least or other.done < own.posted + shift:
+            if by < LEAST_WAIT or other.done < own.posted + shift:
                 continue
             key = waiting, other.waited
             if key not in worst or by > worst[key].by:
-                worst[key] = Awaited(late, waiting, by, own.since, own.posted, own.call, other.waited)
+                worst[key] = Awaited(late, waiting, by, own.since, own.posted, own.call)
     return list(worst.values()), count

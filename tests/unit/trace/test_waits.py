@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from wulf.trace.waits import all_messages, awaited, message_shifts, messages_of
 from wulf.trace.writer import RankWriter, name_of
 
 MS = 1_000_000
-LEAST = 20_000
 MAKE = ("task", "make")
 
 
@@ -26,15 +26,15 @@ def wrote(folder: Path, rank: int, records: Sequence[Record], host: str = "n1", 
     return RankFile(folder / name_of(rank))
 
 
-def call(op: str, gap: float, length: float, **more: object) -> Record:
+def call(op: str, gap: float, length: float, **more: Any) -> Record:
     """Milliseconds."""
-    return Record(op, gap_ns=round(gap * MS), call_ns=round(length * MS), **more)  # type: ignore[arg-type]
+    return Record(op, gap_ns=round(gap * MS), call_ns=round(length * MS), **more)
 
 
 def told(*files: RankFile, host: str = "n1") -> list[tuple[int, int, float, str]]:
     """(late, waiting, milliseconds, call)"""
-    ranks = [messages_of(one, LEAST) for one in files]
-    found, _ = awaited(ranks, {"n1": 0.0, host: 0.0} if host == "n1" else message_shifts(ranks), LEAST)
+    ranks = [messages_of(one) for one in files]
+    found, _ = awaited(ranks, {"n1": 0.0, host: 0.0} if host == "n1" else message_shifts(ranks))
     return [(one.late, one.waiting, round(one.by / MS, 3), one.call) for one in found]
 
 
@@ -78,18 +78,18 @@ def test_hosts_whose_clocks_differ_are_laid_beside_each_other_by_their_messages(
     back = [call("Send", 1, 0.01, peer=0, tag=1), call("Recv", 10, 5.02, peer=0, tag=3)]
     receiver = wrote(tmp_path, 1, back, "n2", ahead)
     sender = wrote(tmp_path, 0, [call("Recv", 0.5, 0.52, peer=1, tag=1), call("Send", 15, 0.01, peer=1, tag=3)])
-    ranks = [messages_of(one, LEAST) for one in (sender, receiver)]
+    ranks = [messages_of(one) for one in (sender, receiver)]
     shifts = message_shifts(ranks)
     assert shifts["n2"] == pytest.approx(-ahead, abs=0.05 * MS)
-    late = [one for one in awaited(ranks, shifts, LEAST)[0] if one.late == 0]
+    late = [one for one in awaited(ranks, shifts)[0] if one.late == 0]
     assert [(one.waiting, round(one.by / MS, 1)) for one in late] == [(1, 5.0)]
 
 
 def test_hosts_that_no_messages_join_are_left_out(tmp_path: Path) -> None:
-    one_way = [messages_of(wrote(tmp_path, 0, [call("Send", 15, 0.01, peer=1, tag=3)]), LEAST)]
-    one_way += [messages_of(wrote(tmp_path, 1, [call("Recv", 10, 5.1, peer=0, tag=3)], "n2"), LEAST)]
+    one_way = [messages_of(wrote(tmp_path, 0, [call("Send", 15, 0.01, peer=1, tag=3)]))]
+    one_way += [messages_of(wrote(tmp_path, 1, [call("Recv", 10, 5.1, peer=0, tag=3)], "n2"))]
     assert message_shifts(one_way) == {"n1": 0.0}
-    assert awaited(one_way, message_shifts(one_way), LEAST) == ([], 0)
+    assert awaited(one_way, message_shifts(one_way)) == ([], 0)
 
 
 def test_what_was_taken_since_a_call_kept_the_rank_is_told(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_was_taken_since_a_call_kept_the_rank_is_told(tmp_path: Path) -> No
         begin=begins, length=np.asarray([1.0, 4.0, 0.5]) * MS, culprit=[("irq", "x"), MAKE, MAKE], left_out=0
     )
     files = [sender, receiver]
-    found = lateness([times_of(one) for one in files], {0: taken}, [messages_of(one, LEAST) for one in files])
+    found = lateness([times_of(one) for one in files], {0: taken}, [messages_of(one) for one in files])
     assert (found["late"]["collectives"], found["late"]["messages"]) == (0, 2)
     (worst,) = (one for one in found["worst"] if one["rank"] == 0)
     assert (worst["for"], worst["call"], worst["late"]) == (1, "Send", pytest.approx(4.99e-3))
@@ -111,4 +111,4 @@ def test_what_was_taken_since_a_call_kept_the_rank_is_told(tmp_path: Path) -> No
 def test_of_a_long_trace_the_first_messages_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wulf.trace.waits.MOST_ENDS", 6)
     files = [wrote(tmp_path, rank, [call("Send", 1, 0.01, peer=1 - rank, tag=3)] * 5) for rank in (0, 1)]
-    assert [(len(one.sent), one.left_out) for one in all_messages(files, LEAST)] == [(3, 2), (3, 2)]
+    assert [(len(one.sent), one.left_out) for one in all_messages(files)] == [(3, 2), (3, 2)]

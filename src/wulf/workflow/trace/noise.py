@@ -18,13 +18,11 @@ from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.names import fold, plural
 from wulf.trace.errors import TraceError
-from wulf.trace.lateness import LEAST_LATE, SECOND, Stolen, lateness, times_of
+from wulf.trace.lateness import Stolen, lateness, times_of
 from wulf.trace.reader import Trace, open_trace
 from wulf.trace.waits import all_messages
 
 UNKNOWN = "who took the CPUs is not known"
-
-LEAST_WAIT_NS = round(LEAST_LATE * SECOND)
 
 START_TIMEOUT, STOP_TIMEOUT = 30.0, 120.0
 
@@ -56,7 +54,7 @@ class Recorder:
         if not self.sessions:
             return None
         stolen, recordings = self._stolen(trace)
-        messages = all_messages(trace.ranks, LEAST_WAIT_NS)
+        messages = all_messages(trace.ranks)
         found = lateness([times_of(one) for one in trace.ranks], stolen, messages)
         if left := int(found["late"]["left_out"]):
             self.notes.append(f"{plural(left, 'end')} of messages were too many: who was late for those is not told")
