@@ -55,6 +55,12 @@ def agreed(by_cpu: dict[int, str]) -> str:
 
 
 @shared
+def present(machine: Machine) -> list[int]:
+    """The CPUs that the kernel has a folder of, on or off, in order."""
+    return sorted(int(name[3:]) for name in machine.names(CPU) if name[:3] == "cpu" and name[3:].isdigit())
+
+
+@shared
 def online(machine: Machine) -> list[int]:
     """The CPUs that are on."""
     return parse(machine.text(f"{CPU}/online"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wulf.agent.cpulist import CPU, present
 from wulf.agent.fact import Topic
+from wulf.agent.hardware.pcie import DEVICES
 from wulf.agent.interfaces import NET, interfaces
 from wulf.agent.unknown import Unknown
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 topic = Topic("errors")
 
 _EDAC = "sys/devices/system/edac/mc"
-_PCI = "sys/bus/pci/devices"
-_CPUS = "sys/devices/system/cpu"
 
 
 # Counts of one node say nothing of another's: none of these is uniform.
@@ -41,7 +41,8 @@ def memory_uncorrected(machine: Machine) -> int:
 
 def _of_pcie(machine: Machine, *names: str) -> int:
     """The totals of all devices, each the last row of a file of `NAME COUNT` (Linux 4.19)."""
-    paths = [f"{_PCI}/{one}/{name}" for one in machine.names(_PCI) for name in names] if machine.exists(_PCI) else []
+    devices = machine.names(DEVICES) if machine.exists(DEVICES) else []
+    paths = [f"{DEVICES}/{one}/{name}" for one in devices for name in names]
     known = [path for path in paths if machine.exists(path)]
     if not known:
         raise Unknown("no PCI Express device here reports errors (AER)", absent=True)
@@ -61,12 +62,11 @@ def pcie_uncorrected(machine: Machine) -> int:
 @topic.fact("cpu_throttled", "Times that processors slowed down because they were hot", unit="1", uniform=False)
 def cpu_throttled(machine: Machine) -> int:
     # Each CPU of a package shows the package's count: the largest of them is the node's hottest package.
-    name = "thermal_throttle/package_throttle_count"
-    cpus = [one for one in machine.names(_CPUS) if one[:3] == "cpu" and one[3:].isdigit()]
-    paths = [path for path in (f"{_CPUS}/{one}/{name}" for one in cpus) if machine.exists(path)]
-    if not paths:
+    paths = (f"{CPU}/cpu{cpu}/thermal_throttle/package_throttle_count" for cpu in present(machine))
+    counts = [machine.integer(path) for path in paths if machine.exists(path)]
+    if not counts:
         raise Unknown("this kernel or processor counts no thermal throttling", absent=True)
-    return max(machine.integer(path) for path in paths)
+    return max(counts)
 
 
 def _of_interfaces(machine: Machine, name: str) -> int:

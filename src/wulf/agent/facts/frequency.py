@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wulf.agent.cpulist import CPU, agreed, fold, online, parse
+from wulf.agent.cpulist import CPU, agreed, fold, online, parse, present
 from wulf.agent.fact import Topic
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
@@ -127,8 +127,7 @@ def idle_governor(machine: Machine) -> str:
 @shared
 def _idle_states(machine: Machine) -> list[tuple[str, dict[int, bool], int]]:
     """Of every sleep state: its name, for each CPU whether it is disabled, and its exit latency in µs."""
-    cpus = [int(name[3:]) for name in machine.names(CPU) if name[:3] == "cpu" and name[3:].isdigit()]
-    having = [cpu for cpu in sorted(cpus) if machine.exists(f"{CPU}/cpu{cpu}/cpuidle")]
+    having = [cpu for cpu in present(machine) if machine.exists(f"{CPU}/cpu{cpu}/cpuidle")]
     if not having:
         raise Unknown(_NO_CPUIDLE, absent=True)
     first = f"{CPU}/cpu{having[0]}/cpuidle"

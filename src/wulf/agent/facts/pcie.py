@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 topic = Topic("pcie")
 
-_DEVICES = "sys/bus/pci/devices"
-
 _KINDS = {"0x03": "graphics", "0x0108": "nvme", "0x0207": "infiniband", "0x0b40": "accelerator", "0x12": "accelerator"}
 """Beginning of a device's class code (PCI Code and ID Assignment Specification) → what it is."""
 
@@ -25,10 +23,10 @@ _KINDS = {"0x03": "graphics", "0x0108": "nvme", "0x0207": "infiniband", "0x0b40"
 def _devices(machine: Machine) -> dict[str, str]:
     """Address → kind, of devices with a link of their own."""
     found = {}
-    for address in machine.names(_DEVICES):
-        code = machine.text(f"{_DEVICES}/{address}/class")
+    for address in machine.names(pcie.DEVICES):
+        code = machine.text(f"{pcie.DEVICES}/{address}/class")
         kind = next((word for start, word in _KINDS.items() if code.startswith(start)), "")
-        if kind and pcie.has_link(machine, f"{_DEVICES}/{address}"):
+        if kind and pcie.has_link(machine, f"{pcie.DEVICES}/{address}"):
             found[address] = kind
     return found
 
@@ -39,7 +37,7 @@ def _addresses(machine: Machine) -> list[str]:
 
 @topic.each("*.device", _addresses, "Kind, vendor and device number of what is at an address of the PCI bus")
 def device(machine: Machine, address: str) -> str:
-    numbers = (machine.text(f"{_DEVICES}/{address}/{part}") for part in ("vendor", "device"))
+    numbers = (machine.text(f"{pcie.DEVICES}/{address}/{part}") for part in ("vendor", "device"))
     return f"{_devices(machine)[address]} {':'.join(numbers)}"
 
 
@@ -47,7 +45,7 @@ def device(machine: Machine, address: str) -> str:
 def _add(name: str, read_link: Callable[[Machine, str, str], float], which: str, unit: str, help: str) -> None:
     @topic.each(f"*.{name.replace('pcie_', '')}", _addresses, help, unit, uniform=name != "pcie_speed")
     def read(machine: Machine, address: str) -> float:
-        return read_link(machine, f"{_DEVICES}/{address}", which)
+        return read_link(machine, f"{pcie.DEVICES}/{address}", which)
 
 
 for _name, _read, _which, _unit, _help in pcie.FACTS:

@@ -12,6 +12,8 @@ from wulf.agent.unknown import Unknown
 if TYPE_CHECKING:
     from wulf.agent.machine import Machine
 
+DEVICES = "sys/bus/pci/devices"
+
 CURRENT, MOST = "current", "max"
 
 
