@@ -10,6 +10,7 @@ from statistics import median
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.names import capitalised, natural, plural, subject_text
 from wulf.core.records import Record
+from wulf.findings.explained import Explained
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.findings.net.counted import with_verdicts
 from wulf.findings.net.ports import ports_blame
@@ -29,7 +30,7 @@ from wulf.measure.net.traffic import (
 from wulf.stats.cluster.blame import Blame, blame
 from wulf.stats.cluster.far import Outside, far_nodes
 from wulf.stats.cluster.losses import Losses, lossy
-from wulf.stats.cluster.outliers import LEAST_RATIO, Link, Way
+from wulf.stats.cluster.outliers import LEAST_RATIO, Link
 from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
@@ -170,9 +171,12 @@ def traffic_findings(
 
 def _overflow(pairs: Iterable[Record], lost: Blame) -> list[Finding]:
     """Pairs that send much again though no path of theirs loses: queues overflow."""
+    explained = Explained().and_links(lost.links)
+    for node in lost.nodes:
+        explained = explained.and_node(str(node.subject), node.way, (LOSS.words,))
     again = [
         (one, one.value) for one in pairs
-        if one.metric == AGAIN and (one.value or 0.0) >= MUCH_AGAIN and not _blamed(pair_of(one), lost)
+        if one.metric == AGAIN and (one.value or 0.0) >= MUCH_AGAIN and not explained.one_way(*pair_of(one))
     ]  # fmt: skip
     if not again:
         return []
@@ -184,19 +188,10 @@ def _overflow(pairs: Iterable[Record], lost: Blame) -> list[Finding]:
     )
     return [
         Finding(
-            kind=QUEUE,
-            severity=Severity.INFO,
-            subject="",
-            text=text,
+            kind=QUEUE, severity=Severity.INFO, subject="", text=text,
             next_step="look at it again when less is sent; a fault loses then, too",
         )
-    ]
-
-
-def _blamed(pair: Link, lost: Blame) -> bool:
-    """Whether what a pair loses is explained by its sender, its receiver or itself."""
-    ports = {(one.subject, one.way) for one in lost.nodes}
-    return bool(ports & {(pair[0], Way.SEND), (pair[1], Way.RECEIVE)}) or any(one.subject == pair for one in lost.links)
+    ]  # fmt: skip
 
 
 def _nodes_of(finding: Finding) -> list[str]:

@@ -19,6 +19,12 @@ from wulf.measure.node.rows import Row, display_unit, rows_of, table
 
 WHAT = "Beside the fleet"
 
+MARGIN = 0.05
+"""Less is no difference to look after: the others were measured on other days, unlike those of one survey."""
+
+MOST_TOLD = 4
+"""Rows that the sentence names."""
+
 FLEET = "fleet"
 """In what a finding is about: it holds figures against the fleet's."""
 
@@ -83,10 +89,6 @@ class _Beside:
         return worst and self.share < 1 - MARGIN
 
 
-MARGIN = 0.05
-"""Less is no difference to look after; a node survey's own margin, too."""
-
-
 def fleet_findings(records: Sequence[Record], fleet: Fleet) -> list[Finding]:
     """One a hardware class: how its nodes' figures are beside others of it, and which are not as they should be."""
     nodes: dict[str, list[str]] = {}
@@ -146,10 +148,6 @@ def _finding(nodes: Sequence[str], beside: Sequence[_Beside], whose: str) -> Fin
             FLEET: True,
         },
     )  # fmt: skip
-
-
-MOST_TOLD = 4
-"""Rows that the sentence names."""
 
 
 def _words(one: _Beside) -> str:

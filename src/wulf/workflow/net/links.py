@@ -34,8 +34,8 @@ EVERY, FINEST = 10.0, 0.25
 SHORTEST = 0.2
 """Seconds; more often would cost the nodes what they are watched for."""
 
-MOST_COST = 0.01
-"""Share of one core of a node, and of half of the controller's, that polls may take: more, and they become rarer."""
+MOST_COST, MOST_OWN = 0.01, 0.5
+"""Shares of a core of a node, and of the controller's time, that polls may take: more, and they become rarer."""
 
 PATIENCE = 10.0
 """Seconds that the nodes may take to answer a poll, all at the same time."""
@@ -165,7 +165,7 @@ def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, h
             found.every = (due - began) / number
         pairs = sum(found.polls.cells[one["cell"]].program == NET for one in taken)
         how.say(f"{due - began:.0f} of {schedule.seconds:.0f} s: {pairs:,} figures of pairs")
-        due += max(schedule.step, _cost(answers), 2 * (how.clock() - answered))
+        due += max(schedule.step, _cost(answers), (how.clock() - answered) / MOST_OWN)
         number += 1
 
 
