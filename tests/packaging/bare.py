@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,11 @@ hostname bare
 exec chroot "$root" "$@"
 """
 SYSTEM_PATH = "/root/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def tool(name: str) -> str | None:
+    """A program of the system or of the virtual environment, as `make packages` finds it."""
+    return shutil.which(name, path=f"{os.environ['PATH']}:{Path(sys.executable).parent}")
 
 
 class Bare:
@@ -58,6 +64,11 @@ class Bare:
         done = self.run(*words, network=network)
         assert done.returncode == 0, f"{' '.join(words)}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done.stdout
+
+    def rpm(self, *words: str) -> None:
+        """Debian's rpm on the folder, from outside: it knows of no package there, and it has to succeed."""
+        base = ["rpm", "--root", str(self.root), "--dbpath", "/var/lib/rpm", "--force-debian"]
+        subprocess.run([*base, *words], check=True)
 
     def put(self, file: Path, folder: str = "root") -> str:
         """Copy a file there; return where it is, as the machine sees it."""

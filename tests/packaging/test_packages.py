@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import needs
-from tests.packaging.bare import COMPILERS, Bare, bare
+from tests.packaging.bare import COMPILERS, Bare, bare, tool
 from wulf.codegen.native_source import json_folder
 
 REPO = Path(__file__).resolve().parents[2]
@@ -27,11 +26,6 @@ GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0"
 REQUIRED = {"libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"}
 
 pytestmark = [pytest.mark.full, pytest.mark.lab, pytest.mark.timeout(1800)]
-
-
-def tool(name: str) -> str | None:
-    """A program of the system or of the virtual environment, as `make packages` finds it."""
-    return shutil.which(name, path=f"{os.environ['PATH']}:{Path(sys.executable).parent}")
 
 
 def distribute(*words: str) -> Path:
@@ -98,12 +92,11 @@ def test_the_deb_does_not_see_the_modules_of_others(wheel: Path, machine: Bare) 
 @needs(tool("rpm"), "rpm")
 def test_the_rpm(wheel: Path, machine: Bare) -> None:
     """In a folder with Debian's files, which rpm knows nothing of: its dependencies are not looked at."""
-    rpm = ["rpm", "--root", str(machine.root), "--dbpath", "/var/lib/rpm", "--force-debian"]
     before = machine.files()
-    subprocess.run([*rpm, "-i", "--nodeps", str(distribute("packages", "opensuse-leap-15"))], check=True)
-    subprocess.run([*rpm, "-V", "--nodeps", "wulf"], check=True)
+    machine.rpm("-i", "--nodeps", str(distribute("packages", "opensuse-leap-15")))
+    machine.rpm("-V", "--nodeps", "wulf")
     machine.must("wulf", "doctor")
-    subprocess.run([*rpm, "-e", "wulf"], check=True)
+    machine.rpm("-e", "wulf")
     assert machine.files() == before
 
 

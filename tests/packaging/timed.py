@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +22,7 @@ from statistics import median
 from bench.report.docs import rewrite
 from bench.report.machine import fingerprint
 
-from tests.packaging.bare import Bare, bare
+from tests.packaging.bare import Bare, bare, tool
 from wulf.core.names import plural
 
 REPO = Path(__file__).resolve().parents[2]
@@ -82,7 +80,7 @@ def answer(*words: str) -> Callable[[Bare], None]:
 
 def put_uv(machine: Bare) -> None:
     """uv, and the wheel."""
-    uv = shutil.which("uv", path=f"{os.environ['PATH']}:{Path(sys.executable).parent}")
+    uv = tool("uv")
     if uv is None:
         raise SystemExit("uv is not installed")
     put("wulf-*.whl")(machine)
@@ -96,12 +94,11 @@ def put_pipx(machine: Bare) -> None:
 
 
 def rpm(machine: Bare) -> None:
-    """Into the folder from outside, past dependencies: Debian's rpm knows of no package there."""
-    words = ["rpm", "--root", str(machine.root), "--dbpath", "/var/lib/rpm", "--force-debian", "-i", "--nodeps"]
-    subprocess.run([*words, str(made("wulf-*.rpm"))], check=True)
+    """Into the folder from outside, past dependencies."""
+    machine.rpm("-i", "--nodeps", str(made("wulf-*.rpm")))
 
 
-WHEEL = "/root/$(basename /root/wulf-*.whl)"
+WHEEL = "/root/wulf-*.whl"
 WAYS = (
     Way("uv", put_uv, [
         Step("`uv tool install wulf-*.whl`, uv there", 30,

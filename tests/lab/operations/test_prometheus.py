@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.sentry.watching import COMMON, WULF, rows
+from tests.lab.sentry.watching import COMMON, SYSCALL, WULF, rows
 from tests.lab.tune.test_exports import trixie as trixie
 from tests.process.operations.templates import FOLDER
 from tests.process.operations.test_prometheus import queries
@@ -192,21 +192,13 @@ def test_promtool_takes_what_is_printed(trixie: Path, state: Path, tmp_path: Pat
     assert done.stdout + done.stderr == b"", "promtool lints names, units and kinds, too"
 
 
-PLAN = f"""
-[[measure]]
-name = "syscall"
-command = ["node", "--probe", "syscall", "--quick"]
-every = 2
-seconds = 2
-{COMMON}"""
-
 ROUNDS = 3
 """Measurements of each node that the scraper has to have seen."""
 
 
 def test_a_sentry_that_measures_is_scraped_meanwhile(trixie: Path, three_nodes: Lab, tmp_path: Path) -> None:
     plan, state = tmp_path / "plan.toml", tmp_path / "sentry.db"
-    plan.write_text(PLAN)
+    plan.write_text(SYSCALL + COMMON)
     nodes = {node.name for node in three_nodes.nodes}
     words = [*WULF, "sentry", "run", str(plan), "--lab", three_nodes.name, "--state", str(state)]
     with (tmp_path / "said").open("wb") as said, subprocess.Popen(words, stderr=said) as watching:

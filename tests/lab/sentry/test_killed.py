@@ -14,7 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.sentry.watching import COMMON, WULF, differences, is_sound, namespaces, probes_on, rows, sentry
+from tests.lab.sentry.watching import (
+    COMMON,
+    SYSCALL,
+    WULF,
+    differences,
+    is_sound,
+    namespaces,
+    probes_on,
+    rows,
+    sentry,
+)
 from tests.processes import wait_until
 from wulf import lab as labs
 from wulf.workflow.sentry.holding import MARK
@@ -26,13 +36,7 @@ KILLS = int(os.environ.get("WULF_KILLS", "30"))
 LONGEST = 9.0
 """Seconds that a sentry lives at most: longer than a measurement takes here, so that some end and some do not."""
 
-PLAN = f"""
-[[measure]]
-name = "syscall"
-command = ["node", "--probe", "syscall", "--quick"]
-every = 2
-seconds = 3
-{COMMON.replace("at_once = 2", "at_once = 3")}"""
+PLAN = SYSCALL + COMMON.replace("at_once = 2", "at_once = 3")
 
 
 class Monitor:

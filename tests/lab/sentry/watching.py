@@ -22,6 +22,15 @@ WULF = [sys.executable, "-m", "wulf.cli.main"]
 COMMON = "[idle]\nload = 100000\nusers = true\n[budget]\nnode_minutes = 100000\nat_once = 2\nrest = 1\n"
 """A lab's load is the host's, which runs the tests."""
 
+SYSCALL = """
+[[measure]]
+name = "syscall"
+command = ["node", "--probe", "syscall", "--quick"]
+every = 2
+seconds = 3
+"""
+"""A measure that takes little, and is due again at once."""
+
 
 def sentry(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """A command of the sentry's."""
