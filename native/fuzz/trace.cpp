@@ -19,10 +19,13 @@ namespace {
 using trace::Record;
 using Bytes = std::span<const std::uint8_t>;
 
+constexpr std::uint64_t kRanks = 2;
+
 /// A whole file, whatever it holds.
 void read_file(Bytes bytes) {
   std::istringstream stream(std::string(bytes.begin(), bytes.end()));
   trace::Reader reader(stream);
+  reader.hold_to(kRanks);
   Record record;
   while (reader.next(record)) {
   }
@@ -44,9 +47,10 @@ std::vector<Record> records_in(Bytes bytes) {
   std::vector<Record> found;
   const std::uint8_t* at = bytes.data();
   const std::uint8_t* end = at + bytes.size();
+  const trace::Limits limits(kRanks);
   while (at != end) {
     Record record;
-    at = trace::decode(at, end, record);
+    at = trace::decode(at, end, record, trace::file_version, limits);
     if (at == nullptr) {
       break;
     }

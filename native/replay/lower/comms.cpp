@@ -9,8 +9,6 @@
 namespace wulf::replay {
 namespace {
 
-/// Processes outside of MPI_COMM_WORLD that a communicator may have: spawned ones, those behind ports.
-constexpr std::uint64_t kMostOutside = 65536;
 /// Members of all communicators of a rank: 256 MiB. A trace names a million of them by fifteen bytes.
 constexpr std::uint64_t kMostKept = 1ULL << 26U;
 
@@ -91,7 +89,7 @@ std::uint32_t CommNames::id_of(const Kind& kind, std::uint32_t occurrence) {
 }
 
 Comms::Comms(std::uint32_t rank, std::uint32_t ranks, CommNames& names)
-    : rank_(static_cast<std::int32_t>(rank)), most_(ranks + kMostOutside), names_(names) {
+    : rank_(static_cast<std::int32_t>(rank)), names_(names) {
   comms_[0].members = everyone(ranks);
   comms_[0].me = rank_;
   comms_[1].id = 1;
@@ -114,11 +112,10 @@ void Comms::take(const trace::Record& record) {
 void Comms::add(const trace::Record& record) {
   const std::uint64_t count = record.members.size() + record.members2.size();
   kept_ += count;
-  if (count > most_ || kept_ > kMostKept) {
+  if (kept_ > kMostKept) {
     throw Error("trace", "communicator " + std::to_string(record.newcomm) + " is said to have " +
                              std::to_string(count) + " members, and all so far " + std::to_string(kept_) +
-                             ": one may have " + std::to_string(most_) + ", and all " +
-                             std::to_string(kMostKept));
+                             ": all may have " + std::to_string(kMostKept));
   }
   const std::uint32_t parent = record.comm >= 0 ? at(record.comm).id : kNoParent;
   Comm made;

@@ -66,7 +66,6 @@ class Comms {
   [[nodiscard]] std::uint32_t id_of(const CommNames::Kind& kind);
 
   std::int32_t rank_;
-  std::uint64_t most_;      ///< members of a communicator
   std::uint64_t kept_ = 0;  ///< members of all communicators so far
   CommNames& names_;
   Numbered comms_;

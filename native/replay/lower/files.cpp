@@ -70,6 +70,7 @@ void RankFile::read_header() {
     throw damaged("it is that of rank " + header.at("rank").dump());
   }
   ranks_ = static_cast<std::uint32_t>(size);
+  reader_->hold_to(ranks_);
   cost_ns_ = whole("cost_ns") ? header.at("cost_ns").get<std::uint64_t>() : 0;
   if (header.contains("mpi")) {
     mpi_ = header.at("mpi").is_string() ? header.at("mpi").get<std::string>() : header.at("mpi").dump();

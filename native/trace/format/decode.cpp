@@ -11,7 +11,8 @@ namespace {
 /// Reads fields one after another; what is wrong once stays wrong.
 class Fields {
  public:
-  Fields(const std::uint8_t* at, const std::uint8_t* end) : _at(at), _end(end) {}
+  Fields(const std::uint8_t* at, const std::uint8_t* end, const Limits& limits)
+      : _at(at), _end(end), _limits(limits) {}
 
   [[nodiscard]] bool good() const { return _good; }
   [[nodiscard]] const std::uint8_t* at() const { return _at; }
@@ -103,7 +104,7 @@ class Fields {
   }
 
   void runs(std::uint64_t count, std::vector<std::uint64_t>& out) {
-    _good = _good && count <= most_ranks;
+    _good = _good && count <= _limits.counts();
     while (_good && out.size() < count) {
       const std::uint64_t value = varint();
       const std::uint64_t run = (value & 1U) != 0 ? varint() : 1;
@@ -117,7 +118,7 @@ class Fields {
       const std::int64_t first = peer();
       const std::uint64_t run = varint();
       const std::int64_t stride = run > 1 ? zigzagged() : 0;
-      _good = _good && run > 0 && run <= most_ranks && out.size() + run <= most_ranks;
+      _good = _good && run > 0 && run <= _limits.members() && out.size() + run <= _limits.members();
       // the last one decides: all between lie within
       _good = _good && stride >= -INT32_MAX && stride <= INT32_MAX;
       const std::int64_t last = _good ? first + (stride * static_cast<std::int64_t>(run - 1)) : 0;
@@ -144,6 +145,7 @@ class Fields {
  private:
   const std::uint8_t* _at;
   const std::uint8_t* _end;
+  const Limits& _limits;
   bool _good = true;
 };
 
@@ -280,13 +282,13 @@ void Record::clear() {
 }
 
 const std::uint8_t* decode(const std::uint8_t* at, const std::uint8_t* end, Record& record,
-                           std::uint16_t version) {
+                           std::uint16_t version, const Limits& limits) {
   if (at == end || shape_of(static_cast<Op>(*at)).name == nullptr) {
     return nullptr;
   }
   record.clear();
   record.op = static_cast<Op>(*at);  // NOLINT(clang-analyzer-optin.core.EnumCastOutOfRange) - it has a name
-  Fields fields(at + 1, end);
+  Fields fields(at + 1, end, limits);
   for (const Field field : shape_of(record.op).fields) {
     if (field == Field::end) {
       break;

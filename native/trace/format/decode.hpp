@@ -29,6 +29,9 @@ class Reader {
   /// The JSON object that the file begins with; empty where there is none.
   [[nodiscard]] const std::string& header() const { return _header; }
 
+  /// The records that follow are of a run of so many ranks: lists of more entries are damage.
+  void hold_to(std::uint64_t ranks) { _limits = Limits(ranks); }
+
   /// The version that the file names; 0 where it is no trace.
   [[nodiscard]] std::uint16_t version() const { return _version; }
 
@@ -66,14 +69,15 @@ class Reader {
   std::uint64_t _chunks = 0;
   std::uint64_t _begin = 0;   ///< where it begins
   std::uint64_t _offset = 0;  ///< what is read of the file
+  Limits _limits;
   std::uint32_t _thread = 0;
   std::uint32_t _site = 0;
   bool _over;
 };
 
 /// Decode one record at `at`, its operation's number first; the place after it. Null: it is none, or goes
-/// beyond `end`. `version` is the file's.
+/// beyond `end`, or a list beyond the limits. `version` is the file's.
 const std::uint8_t* decode(const std::uint8_t* at, const std::uint8_t* end, Record& record,
-                           std::uint16_t version = file_version);
+                           std::uint16_t version = file_version, const Limits& limits = {});
 
 }  // namespace wulf::trace

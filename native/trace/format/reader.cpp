@@ -122,13 +122,14 @@ bool Reader::next_chunk() {
 }
 
 bool Reader::decoded(Record& record) {
-  _at = decode(_at, _payload.data() + _payload.size(), record, _version);
+  _at = decode(_at, _payload.data() + _payload.size(), record, _version, _limits);
   _left--;
   if (_at == nullptr) {
-    _damages.push_back({_chunk, _begin, "a record of a chunk can't be understood"});
+    _damages.push_back({_chunk, _begin, "a record of a chunk can't be understood: it is cut, or names more processes than there are"});
     _left = 0;
     return false;
   }
+  _limits.take(record);
   if (record.op == Op::thread) {
     _thread = record.thread;
     return false;

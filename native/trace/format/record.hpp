@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@ namespace wulf::trace {
 /// Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all
 /// memory.
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 22U;
+
+/// Processes outside of MPI_COMM_WORLD that a group may have: spawned ones, those behind ports.
+constexpr std::uint64_t most_outside = 65536;
 
 /// A request that has completed.
 struct Completion {
@@ -70,6 +74,27 @@ struct Record : Numbers {
 
   /// As a new one, but its lists keep their memory.
   void clear();
+};
+
+/// How many entries a record's lists may have. Nine bytes name four million, so that they are held against the
+/// ranks that there are, and counts against the groups that the file has named: a megabyte of them would take
+/// minutes.
+class Limits {
+ public:
+  Limits() = default;
+  explicit Limits(std::uint64_t ranks) : _members(ranks + most_outside), _counts(ranks) {}
+
+  [[nodiscard]] std::uint64_t members() const { return _members; }
+  [[nodiscard]] std::uint64_t counts() const { return _counts; }
+
+  /// From here on there may be as many counts as this record's groups have members.
+  void take(const Record& record) {
+    _counts = std::max<std::uint64_t>({_counts, record.members.size(), record.members2.size()});
+  }
+
+ private:
+  std::uint64_t _members = most_ranks;
+  std::uint64_t _counts = most_ranks;
 };
 
 /// Whether an operation's records have this field.

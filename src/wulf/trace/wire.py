@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wulf.trace.record import ANY, MOST_RANKS, Completion, Record
+from wulf.trace.runs import Run, Runs
 
 HAS_SOURCE, HAS_BYTES, CANCELLED = 1, 2, 4
 """Flags of a completion."""
@@ -195,19 +196,21 @@ def _read_counts2(data: bytes, at: int, record: Record) -> int:
     return at
 
 
-def _runs(data: bytes, at: int, many: int) -> tuple[list[int], int]:
+def _runs(data: bytes, at: int, many: int) -> tuple[Runs, int]:
     if many > MOST_RANKS:
         raise IndexError("more counts than any machine has ranks")
-    found: list[int] = []
-    while len(found) < many:
+    found: list[Run] = []
+    left = many
+    while left:
         head, at = varint(data, at)
         times = 1
         if head & 1:
             times, at = varint(data, at)
-        if times < 1 or len(found) + times > many:
+        if not 1 <= times <= left:
             raise IndexError("a run of counts that does not fit")
-        found.extend([head >> 1] * times)
-    return found, at
+        found.append((head >> 1, times, 0))
+        left -= times
+    return Runs(found), at
 
 
 def _write_counts(out: bytearray, record: Record) -> None:
@@ -240,9 +243,10 @@ def _repeated(values: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _members(data: bytes, at: int) -> tuple[list[int], int]:
+def _members(data: bytes, at: int) -> tuple[Runs, int]:
     runs, at = varint(data, at)
-    found: list[int] = []
+    found: list[Run] = []
+    left = MOST_RANKS
     for _ in range(runs):
         first, at = varint(data, at)
         length, at = varint(data, at)
@@ -250,10 +254,11 @@ def _members(data: bytes, at: int) -> tuple[list[int], int]:
         if length > 1:
             coded, at = varint(data, at)
             stride = _unzigzag(coded)
-        if len(found) + length > MOST_RANKS:
+        left -= length
+        if left < 0:
             raise IndexError("a group larger than any machine")
-        found.extend(first - 3 + stride * step for step in range(length))
-    return found, at
+        found.append((first - 3, length, stride))
+    return Runs(found), at
 
 
 def _put_members(out: bytearray, members: Sequence[int]) -> None:
@@ -266,9 +271,11 @@ def _put_members(out: bytearray, members: Sequence[int]) -> None:
             put_varint(out, _zigzag(stride))
 
 
-def _strided(values: Sequence[int]) -> list[tuple[int, int, int]]:
-    """As few runs of first, length and stride as a greedy walk finds."""
-    runs: list[tuple[int, int, int]] = []
+def _strided(values: Sequence[int]) -> Sequence[Run]:
+    """As few runs of first, length and stride as a greedy walk finds; those that the list came by."""
+    if isinstance(values, Runs):
+        return values.runs
+    runs: list[Run] = []
     for value in values:
         first, length, stride = runs[-1] if runs else (0, 0, 0)
         if length == 1:

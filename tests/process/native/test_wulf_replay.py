@@ -16,6 +16,7 @@ from tests.unit.trace.test_imports import binary as binary_goal
 from tests.wording import lacking
 from wulf.model.network.figures import COPY, network_object
 from wulf.trace.record import Record
+from wulf.trace.runs import Runs
 from wulf.trace.writer import RankWriter
 
 INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
@@ -232,15 +233,18 @@ def test_a_trace_of_more_ranks_than_any_run_has_is_refused_at_once(session: Sess
     assert "ranks, and a run has 4194304 at most" in refused(session, "load", trace=str(tmp_path))["message"]
 
 
-@pytest.mark.parametrize(("comms", "members"), [(1, 70_000), (2000, 60_000)])
+@pytest.mark.parametrize(
+    ("comms", "members", "why"),
+    [(1, 70_000, "names more processes than there are"), (2000, 60_000, "members, and all so far")],
+)
 def test_a_small_trace_that_names_millions_of_members_is_refused(
-    session: Session, tmp_path: Path, comms: int, members: int
+    session: Session, tmp_path: Path, comms: int, members: int, why: str
 ) -> None:
     """Thirty groups of four million members each were 543 bytes, and 514 MB."""
     first, *others = pingpong()[0]
-    found = [Record("found_comm", newcomm=2 + one, members=list(range(members))) for one in range(comms)]
+    found = [Record("found_comm", newcomm=2 + one, members=Runs([(0, members, 1)])) for one in range(comms)]
     made(tmp_path, [[first, *found, *others], pingpong()[1]])
-    assert "members, and all so far" in refused(session, "load", trace=str(tmp_path))["message"]
+    assert why in refused(session, "load", trace=str(tmp_path))["message"]
 
 
 @pytest.mark.parametrize(

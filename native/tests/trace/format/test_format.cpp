@@ -321,6 +321,40 @@ TEST_CASE("a list of more than any machine has ranks is refused before it takes 
   }
 }
 
+TEST_CASE("counts are held against the ranks of a run, or the largest group that was named") {
+  const auto counted = [](std::size_t count) {
+    Record counts;
+    counts.op = Op::Reduce_scatter;
+    counts.counts.assign(count, 7);
+    return counts;
+  };
+  const auto grouped = [](std::size_t count) {
+    Record spawned;
+    spawned.op = Op::Comm_spawn;
+    spawned.newcomm = 2;
+    spawned.members = {0, 1};
+    spawned.members2.assign(count, elsewhere);
+    return spawned;
+  };
+  const auto read_of_two = [](const std::vector<Record>& records) {
+    std::istringstream stream(trace_file("{}", records, per_chunk));
+    Reader reader(stream);
+    reader.hold_to(2);
+    Record record;
+    std::size_t read = 0;
+    while (reader.next(record)) {
+      read++;
+    }
+    CHECK(reader.damages().empty() == (read == records.size()));
+    return read;
+  };
+  CHECK(read_of_two({counted(2), counted(2)}) == 2);
+  CHECK(read_of_two({counted(2), counted(3)}) == 1);
+  CHECK(read_of_two({grouped(5), counted(5), counted(6)}) == 2);
+  CHECK(read_of_two({grouped(2 + most_outside), counted(2 + most_outside)}) == 2);
+  CHECK(read_of_two({grouped(3 + most_outside)}) == 0);
+}
+
 TEST_CASE("no damage of any byte makes the reader fail") {
   const std::string file = trace_file("{}", any_records(60, 11), per_chunk);
   for (std::size_t i = 0; i < file.size(); i++) {
