@@ -125,7 +125,9 @@ bool Reader::decoded(Record& record) {
   _at = decode(_at, _payload.data() + _payload.size(), record, _version, _limits);
   _left--;
   if (_at == nullptr) {
-    _damages.push_back({_chunk, _begin, "a record of a chunk can't be understood: it is cut, or names more processes than there are"});
+    _damages.push_back(
+        {_chunk, _begin,
+         "a record of a chunk can't be understood: it is cut, or names more processes than there are"});
     _left = 0;
     return false;
   }

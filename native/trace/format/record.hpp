@@ -76,9 +76,9 @@ struct Record : Numbers {
   void clear();
 };
 
-/// How many entries a record's lists may have. Nine bytes name four million, so that they are held against the
-/// ranks that there are, and counts against the groups that the file has named: a megabyte of them would take
-/// minutes.
+/// How many entries a record's lists may have. Nine bytes name four million, so that they are held against
+/// the ranks that there are, and counts against the groups that the file has named: a megabyte of them would
+/// take minutes.
 class Limits {
  public:
   Limits() = default;

@@ -44,7 +44,9 @@ class Runs(Sequence[int]):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Runs) and self.runs == other.runs:
             return True
-        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(a == b for a, b in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
 
