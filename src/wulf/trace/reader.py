@@ -19,7 +19,7 @@ from wulf.core.foreign import parse
 from wulf.core.given import first_fault
 from wulf.trace.calls import BY_NUMBER
 from wulf.trace.errors import TraceError, opened
-from wulf.trace.record import MOST_RANKS, Record
+from wulf.trace.record import MOST_OUTSIDE, MOST_RANKS, Record
 from wulf.trace.wire import FIELDS, Read
 
 MAGIC, VERSION = b"wulftrc\0", 2
@@ -253,6 +253,7 @@ class RankFile:
     def _decode(self, number: int, offset: int, count: int, payload: bytes) -> Iterator[Record]:
         """The records of a chunk. A fault within it, which a checksum can't show, ends the file there."""
         at, thread, site = 0, 0, None
+        most = min(int(self.header.get("size", MOST_RANKS)) + MOST_OUTSIDE, MOST_RANKS)
         for index in range(count):
             try:
                 name, fields = self._readers[payload[at]]
@@ -262,6 +263,10 @@ class RankFile:
             except (KeyError, IndexError) as error:
                 what = f"operation {error}" if isinstance(error, KeyError) else "its end"
                 self._torn(f"record {index} of the chunk can't be read ({what})", number, offset + HEAD.size + at)
+                return
+            if max(len(record.members), len(record.members2), len(record.counts)) > most:
+                what = f"record {index} of the chunk names more processes than there are"
+                self._torn(what, number, offset + HEAD.size + at)
                 return
             if name == "thread":
                 thread = record.thread

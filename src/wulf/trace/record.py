@@ -15,6 +15,9 @@ WORLD, SELF = 0, 1
 MOST_RANKS = 1 << 22
 """Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all memory."""
 
+MOST_OUTSIDE = 65_536
+"""Processes outside of MPI_COMM_WORLD that a group may have: spawned ones, those behind ports."""
+
 UNTIMED = "none"
 """The clock of a file, by its header, whose calls have no times: other tools' traces, of computing and sizes alone."""
 

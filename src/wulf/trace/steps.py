@@ -6,9 +6,11 @@ became of the requests (`outcomes`), then in order (`Walk`).
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 from wulf.trace.calls import (
@@ -110,6 +112,11 @@ MOST_MEMBERS = 1 << 24
 """Members of all communicators of a rank: a trace names a million of them by fifteen bytes."""
 
 
+def _digest(members: Sequence[int]) -> bytes:
+    """What is kept of a group: a run of thousands of ranks has thousands of groups."""
+    return blake2b(array("q", members).tobytes(), digest_size=16).digest()
+
+
 class Communicators:
     """A rank's communicators: a key of each that is the same on all its ranks."""
 
@@ -126,8 +133,8 @@ class Communicators:
         if self._kept > MOST_MEMBERS:
             raise TraceError(f"its communicators have more than {MOST_MEMBERS:,} members", "trace the program again")
         number, parent = record.newcomm, "found" if record.op == "found_comm" else self.key(record.comm)
-        groups = sorted([tuple(record.members), tuple(record.members2)]) if record.members2 else [tuple(record.members)]
-        same = (parent, *groups)
+        groups = [_digest(group) for group in (record.members, record.members2) if group]
+        same = (parent, *sorted(groups))
         self._made[same] += 1
         self._keys[number] = (same, self._made[same])
 

@@ -234,6 +234,8 @@ def _put_runs(out: bytearray, values: Sequence[int]) -> None:
 
 
 def _repeated(values: Sequence[int]) -> list[tuple[int, int]]:
+    if isinstance(values, Runs) and all(step == 0 for _, _, step in values.runs):
+        return [(value, times) for value, times, _ in values.runs if times]
     runs: list[tuple[int, int]] = []
     for value in values:
         if runs and runs[-1][0] == value:

@@ -14,7 +14,8 @@ from tests.unit.trace.making import made, pingpong, plain, recv, send, some_reco
 from wulf.trace.calls import BY_NAME
 from wulf.trace.errors import TraceError
 from wulf.trace.reader import HEAD, RankFile, open_trace, timed
-from wulf.trace.record import ANY, MOST_RANKS, Record
+from wulf.trace.record import ANY, MOST_OUTSIDE, MOST_RANKS, OUTSIDE, Record
+from wulf.trace.runs import Runs
 from wulf.trace.wire import put_varint, varint
 from wulf.trace.writer import MOST, encoded, name_of
 
@@ -73,7 +74,7 @@ def test_files_of_version_1_do_not_tell_what_an_exchange_gets(tmp_path: Path) ->
 
 def test_lists_take_what_their_runs_take_in_the_file(tmp_path: Path) -> None:
     """A file of 1.5 MB whose calls each claimed a count for four million ranks took minutes to read."""
-    path = made(tmp_path, [[Record("Reduce_scatter", counts=[8, 8])]]).ranks[0].path
+    path = made(tmp_path, [[Record("Reduce_scatter", counts=[8, 8])]], {0: {"size": MOST_RANKS}}).ranks[0].path
     data = bytearray(path.read_bytes())
     begin = data.index(b"CHNK")
     at, length = begin + HEAD.size, HEAD.unpack_from(data, begin)[1]
@@ -90,6 +91,21 @@ def test_lists_take_what_their_runs_take_in_the_file(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert [len(one.counts) for one in records] == [MOST_RANKS] * 1000
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        Record("Reduce_scatter", counts=Runs([(8, MOST_OUTSIDE + 3, 0)])),
+        Record("Comm_split", newcomm=2, members=Runs([(0, MOST_OUTSIDE + 3, 1)])),
+        Record("Comm_spawn", newcomm=2, members=[0, 1], members2=Runs([(OUTSIDE, MOST_OUTSIDE + 3, 0)])),
+    ],
+)
+def test_a_record_that_names_more_processes_than_there_are_ends_the_file_there(tmp_path: Path, claim: Record) -> None:
+    one = made(tmp_path, [[send(1, 8), claim, send(1, 8)], []]).ranks[0]
+    assert len(list(one.records())) == 1
+    assert one.fault is not None
+    assert "record 1 of the chunk names more processes than there are" in one.fault.what
 
 
 @pytest.mark.parametrize("bad", [Record("Send", bytes=4, tag=1), Record("Send", peer=-9, tag=1)])

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.process.cli.bad_input.traces import changed_rank
+
 MUTATIONS = 12
 """Of one document that has more places than that."""
 
@@ -30,6 +32,9 @@ def changed(kind: str, sound: bytes, chance: random.Random) -> Iterator[tuple[st
         found = list(_changed_json(text.splitlines() if kind == "lines" else [text], chance))
     elif kind == "toml":
         found = list(_changed_toml(sound.decode()))
+    elif kind == "rank":
+        yield from changed_rank(sound, chance)
+        return
     else:
         found = list(_changed_bytes(sound, chance))
     yield from found if len(found) <= MUTATIONS else chance.sample(found, MUTATIONS)

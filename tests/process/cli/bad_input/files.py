@@ -17,6 +17,7 @@ from tests.kept import write_kept
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.runs import READERS, write_runs
+from tests.process.cli.bad_input.traces import make_sound
 from tests.process.cli.bad_input.trial import CONFIG, Input, Other
 from tests.unit.apps.linpack.test_dat import MANY
 from tests.unit.cli.tune.test_export import KEPT
@@ -35,7 +36,7 @@ class Document:
     Attributes
     ----------
     kind
-        "json", "lines" (of JSON), "toml", "text" or "bytes": how it is broken.
+        "json", "lines" (of JSON), "toml", "text", "rank" (of a trace) or "bytes": how it is broken.
     lenient
         Whoever reads it may pass over what is no file of its kind: a run may be torn, a line of a hostfile is any name.
     """
@@ -245,12 +246,16 @@ def documents(folder: Path) -> Iterator[Document]:
     rates = (folder / "rates.json").read_bytes()
     for words in (("rates", "list"), ("rates", "get", "mem.l2.size")):
         yield Document("rates", words, "rates.json", "json", rates, lenient=True)
+    records = folder / "with-records"
+    shutil.copytree(trace, records)
+    recorded = make_sound(records / "trace").read_bytes()
     traced = (trace / "trace" / "trace.json").read_bytes()
     ranked = (trace / "trace" / "rank-000000.wtr").read_bytes()
     for words in (("trace", "show", "trace"), ("predict", "trace", "--draws", "39"),
                   ("trace", "export", "trace", "--to", "goal", "out")):  # fmt: skip
         yield Document("manifest", words, "trace/trace.json", "json", traced, trace)
         yield Document("rank's file", words, "trace/rank-000000.wtr", "bytes", ranked, trace, lenient=True)
+        yield Document("rank's records", words, "trace/rank-000000.wtr", "rank", recorded, records, lenient=True)
     for number, (name, files) in enumerate(VALID):
         first = next(iter(files))
         words = ("trace", "import", first, "--from", name, "--out", f"imported-{number}")
