@@ -23,6 +23,7 @@ from wulf.sentry.belief import of_all
 from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Incident, Kind, Observation
 from wulf.sentry.plan import SentryPlan
+from wulf.sentry.rows import Real, Reals, Text
 from wulf.sentry.state import Figure, MetricInfo, SentryState
 from wulf.stats.samples import Floats
 from wulf.stats.series.detector import (
@@ -101,7 +102,7 @@ def suspects(state: SentryState, plan: SentryPlan) -> set[str]:
     """Nodes whose figures stand out, and are to be confirmed or not by measuring them again."""
     least = suspicious(limits_of(state, plan))
     rows = state.rows(
-        "SELECT DISTINCT node FROM level WHERE shifted IS NULL AND (up >= ? OR down >= ?)", (least, least)
+        "SELECT DISTINCT node FROM level WHERE shifted IS NULL AND (up >= ? OR down >= ?)", (least, least), Text
     )
     return {node for (node,) in rows if not node.startswith(CLASS)}
 
@@ -142,14 +143,13 @@ class _Book:
         marks = ", ".join("?" * len(nodes))
         rows = self.state.rows(  # put together of our own names of columns and of question marks
             f"SELECT node, {', '.join((*_LISTS, *_COLUMNS))} FROM level WHERE metric = ? AND node IN ({marks})",  # noqa: S608
-            (self.number, *nodes),
-        )
+            (self.number, *nodes), Text, *[Reals] * len(_LISTS), *[Real | None] * len(_COLUMNS),
+        )  # fmt: skip
         place = {name: number for number, name in enumerate(nodes)}
         for node, first, waiting, *rest in rows:
             number = place[node]
-            figures, residuals = json.loads(first), json.loads(waiting)
-            own.first[number, : len(figures)] = figures
-            own.waiting[number, own.waiting.shape[1] - len(residuals) :] = residuals  # the newest last
+            own.first[number, : len(first)] = first
+            own.waiting[number, own.waiting.shape[1] - len(waiting) :] = waiting  # the newest last
             for name, value in zip(_COLUMNS, rest, strict=True):
                 getattr(own, name)[number] = np.nan if value is None else value
         return own
@@ -171,8 +171,9 @@ class _Book:
 
     def pool(self, hardware: str) -> Pool:
         """The residuals that a class's are held against."""
-        rows = self.state.rows("SELECT residuals FROM pool WHERE metric = ? AND class = ?", (self.number, hardware))
-        return Pool(np.array(json.loads(rows[0][0]), dtype=float)) if rows else Pool()
+        query = "SELECT residuals FROM pool WHERE metric = ? AND class = ?"
+        rows = self.state.rows(query, (self.number, hardware), Reals)
+        return Pool(np.array(rows[0][0], dtype=float)) if rows else Pool()
 
     def keep(self, hardware: str, pool: Pool) -> None:
         """Write a pool back."""
@@ -186,8 +187,8 @@ class _Book:
         rows = self.state.rows(
             "SELECT residual FROM level JOIN node ON node.name = level.node WHERE metric = ? AND class = ? "
             "AND level.node <> ? AND shifted IS NULL AND residual IS NOT NULL ORDER BY seen_at DESC LIMIT ?",
-            (self.number, self.hardware, without, RECENT),
-        )
+            (self.number, self.hardware, without, RECENT), Real,
+        )  # fmt: skip
         return np.array([value for (value,) in rows], dtype=float)
 
     def take(self, figures: Sequence[Figure], at: float, limits: Limits, found: Judgement) -> dict[str, float]:

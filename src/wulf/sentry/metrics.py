@@ -19,6 +19,7 @@ from wulf.core.findings import Severity
 from wulf.core.names import natural
 from wulf.scrape.openmetrics import Family, Sample
 from wulf.sentry.incident import Incident, State, gravest
+from wulf.sentry.rows import Real, Text, Time, Whole
 from wulf.sentry.state import Measurement, MetricInfo, SentryState, Watched
 from wulf.stats.samples import Floats, row_medians
 
@@ -117,14 +118,13 @@ ORDER BY at DESC LIMIT 1) FROM metric CROSS JOIN node WHERE node.gone IS NULL OR
 def snapshot(state: SentryState, now: float) -> Snapshot:
     """Read what metrics are made of; `now`: Unix seconds."""
     nodes, metrics = state.nodes(), state.metrics()
-    newest = np.fromiter(
-        (row[0] for row in state.rows(_NEWEST)), dtype=np.dtype(object), count=len(nodes) * len(metrics)
-    )
+    rows = state.rows(_NEWEST, (), Real | None)
+    newest = np.fromiter((row[0] for row in rows), dtype=np.dtype(object), count=len(nodes) * len(metrics))
+    events = state.rows("SELECT what, COUNT(*) FROM event GROUP BY what", (), Text, Whole)
     return Snapshot(
         nodes, state.last_seen(), metrics, newest.astype(float).reshape(len(metrics), len(nodes)).T,
-        state.incidents(open_only=True), state.measurements(now - 2 * DAY), state.rows(_ACTIVE)[0][0],
-        state.spent(now - DAY, now), dict(state.rows("SELECT what, COUNT(*) FROM event GROUP BY what")),
-        state.waiting(),
+        state.incidents(open_only=True), state.measurements(now - 2 * DAY), state.rows(_ACTIVE, (), Time | None)[0][0],
+        state.spent(now - DAY, now), dict(events), state.waiting(),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from wulf.core.errors import UsageError, WulfError
 from wulf.core.findings import Severity
 from wulf.core.places import user_folder
 from wulf.sentry.incident import QUIET, Event, Incident, Kind, Observation, State, What
+from wulf.sentry.rows import Real, RowError, Text, TextByName, Texts, Time, Times, Whole, checked
 
 VERSION = 1
 """Of the schema: `PRAGMA user_version`."""
@@ -28,11 +29,19 @@ VERSION = 1
 PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
-_INCIDENT = (
-    "kind", "node", "metric", "severity", "state", "since", "until", "opened", "seen", "closed", "openings", "text",
-    "next_step", "unit", "before", "now", "ratio", "low", "high", "by", "note", "run",
-)  # fmt: skip
-"""Columns of an incident behind its number, in the schema's order."""
+UNREADABLE = (sqlite3.DatabaseError, RowError, UnicodeDecodeError)
+"""What a damaged file raises; the last one in SQLite's own words about its tables."""
+
+_INCIDENT: dict[str, Any] = {
+    "kind": Kind, "node": Text, "metric": Text, "severity": Severity, "state": State, "since": Time, "until": Time,
+    "opened": Time, "seen": Time, "closed": Time | None, "openings": Times, "text": Text, "next_step": Text,
+    "unit": Text, "before": Real | None, "now": Real | None, "ratio": Real | None, "low": Real | None,
+    "high": Real | None, "by": Text, "note": Text, "run": Text,
+}  # fmt: skip
+"""Columns of an incident behind its number, in the schema's order, and their types."""
+
+_MEASUREMENT = (Whole, Text, Texts, Text, Text, TextByName, Time, Time | None, Real | None, Text, Text)
+_FIGURE = (Text, Time, Real, Real | None, Real | None)
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -175,10 +184,8 @@ class SentryState:
         try:
             self._db = _connected(path, read_only)
             _adopted(self._db, path, read_only)
-        except sqlite3.DatabaseError as error:
-            raise UsageError(
-                f"{path}: no state of a sentry can be read: {error}", "name another file, or restore this one"
-            ) from error
+        except UNREADABLE as error:
+            raise _unreadable(path, error) from error
 
     def close(self) -> None:
         """Give the file back."""
@@ -187,8 +194,11 @@ class SentryState:
     def __enter__(self) -> SentryState:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Give the file back. Raises UsageError where it was found damaged meanwhile."""
         self.close()
+        if isinstance(error, UNREADABLE):
+            raise _unreadable(self.path, error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -223,7 +233,18 @@ class SentryState:
         try:
             yield
         finally:
-            self._db.execute("COMMIT")
+            if self._db.in_transaction:  # SQLite ends it where it finds the file damaged
+                self._db.execute("COMMIT")
+
+    def rows(self, query: str, values: Sequence[Any], *columns: Any) -> list[tuple[Any, ...]]:
+        """What a query answers, by the types of its columns (`rows.py`); for the modules of this room.
+
+        Raises
+        ------
+        RowError, sqlite3.DatabaseError
+            A value, or the file; the `with` in which the state was opened makes a UsageError of it.
+        """
+        return checked(self._db.execute(query, values), columns)
 
     # nodes
 
@@ -241,23 +262,21 @@ class SentryState:
                 "ON CONFLICT (name) DO UPDATE SET class = excluded.class, gone = NULL",
                 [(name, own, at, chance, at) for name, own in hardware.items()],
             )
-            known = {name for (name,) in self._db.execute("SELECT name FROM node WHERE gone IS NULL")}
+            known = {name for (name,) in self.rows("SELECT name FROM node WHERE gone IS NULL", (), Text)}
             self._db.executemany(
                 "UPDATE node SET gone = ? WHERE name = ?", [(at, name) for name in known - hardware.keys()]
             )
 
     def nodes(self) -> list[Watched]:
         """The plan's nodes, by name."""
-        rows = self._db.execute(
-            "SELECT name, class, since, chance, faults, as_of FROM node WHERE gone IS NULL ORDER BY name"
-        )
-        return [Watched(*row) for row in rows]
+        query = "SELECT name, class, since, chance, faults, as_of FROM node WHERE gone IS NULL ORDER BY name"
+        return [Watched(*row) for row in self.rows(query, (), Text, Text, Time, Real, Real, Time)]
 
     def counts(self) -> tuple[int, int]:
         """How many nodes the plan has, and how many metrics are known."""
         query = "SELECT (SELECT COUNT(*) FROM node WHERE gone IS NULL), (SELECT COUNT(*) FROM metric)"
-        nodes, metrics = self._db.execute(query).fetchone()
-        return int(nodes), int(metrics)
+        ((nodes, metrics),) = self.rows(query, (), Whole, Whole)
+        return nodes, metrics
 
     def classify(self, hardware: Mapping[str, str]) -> None:
         """Write down the classes of some nodes."""
@@ -270,7 +289,7 @@ class SentryState:
         """Node → fact → what it was when the node was last measured; of nodes of which some are known."""
         found: dict[str, dict[str, str]] = {}
         for node in nodes:
-            rows = self._db.execute("SELECT name, value FROM fact WHERE node = ?", (node,)).fetchall()
+            rows = self.rows("SELECT name, value FROM fact WHERE node = ?", (node,), Text, Text)
             if rows:
                 found[node] = dict(rows)
         return found
@@ -328,7 +347,7 @@ class SentryState:
                 (state, at, seconds, reason, number),
             )
             self._db.execute("DELETE FROM claim WHERE measurement = ?", (number,))
-            (measure,) = self._db.execute("SELECT measure FROM measurement WHERE id = ?", (number,)).fetchone()
+            ((measure,),) = self.rows("SELECT measure FROM measurement WHERE id = ?", (number,), Text)
             self._db.executemany(
                 "INSERT INTO measured VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
                 [(node, measure, at) for node in measured],
@@ -343,38 +362,32 @@ class SentryState:
         return self._measurements("began >= ?", (since,))
 
     def _measurements(self, where: str, values: tuple[Any, ...]) -> list[Measurement]:
-        rows = self._db.execute(  # `where` is one of the two above
+        query = (
             "SELECT id, measure, nodes, why, state, holder, began, ended, seconds, run, reason FROM measurement "  # noqa: S608
-            f"WHERE {where} ORDER BY began DESC, id DESC",
-            values,
+            f"WHERE {where} ORDER BY began DESC, id DESC"  # one of the two above
         )
-        return [
-            Measurement(number, measure, tuple(json.loads(nodes)), why, state, json.loads(holder), *rest)
-            for number, measure, nodes, why, state, holder, *rest in rows
-        ]
+        return [Measurement(*row) for row in self.rows(query, values, *_MEASUREMENT)]
 
     def spent(self, since: float, until: float) -> float:
         """Node-seconds that measurements took which ended within that time."""
-        row = self._db.execute(
-            "SELECT TOTAL(seconds) FROM measurement WHERE ended > ? AND ended <= ?", (since, until)
-        ).fetchone()
-        return float(row[0])
+        query = "SELECT TOTAL(seconds) FROM measurement WHERE ended > ? AND ended <= ?"
+        ((seconds,),) = self.rows(query, (since, until), Real)
+        return float(seconds)
 
     def usual_seconds(self, measure: str, newest: int = 100) -> float | None:
         """Node-seconds for each node that the newest successful measurements took, in the mean; None: there is none."""
-        rows = self._db.execute(
-            "SELECT seconds, nodes FROM measurement WHERE measure = ? AND state = 'done' ORDER BY id DESC LIMIT ?",
-            (measure, newest),
-        ).fetchall()
-        return sum(seconds / len(json.loads(nodes)) for seconds, nodes in rows) / len(rows) if rows else None
+        query = "SELECT seconds, nodes FROM measurement WHERE measure = ? AND state = 'done' ORDER BY id DESC LIMIT ?"
+        each = [seconds / len(nodes) for seconds, nodes in self.rows(query, (measure, newest), Real, Texts) if nodes]
+        return sum(each) / len(each) if each else None
 
     def last_measured(self) -> dict[tuple[str, str], float]:
         """(Node, measure) → when it last was."""
-        return {(node, measure): at for node, measure, at in self._db.execute("SELECT * FROM measured")}
+        rows = self.rows("SELECT node, measure, at FROM measured", (), Text, Text, Time)
+        return {(node, measure): at for node, measure, at in rows}
 
     def last_seen(self) -> dict[str, float]:
         """Node → when it last was measured, by whatever measure."""
-        return dict(self._db.execute("SELECT node, MAX(at) FROM measured GROUP BY node").fetchall())
+        return dict(self.rows("SELECT node, MAX(at) FROM measured GROUP BY node", (), Text, Time))
 
     # figures
 
@@ -386,11 +399,12 @@ class SentryState:
                 "ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, better = excluded.better",
                 (info.name, info.unit, info.better),
             )
-        return int(self._db.execute("SELECT id FROM metric WHERE name = ?", (info.name,)).fetchone()[0])
+        ((number,),) = self.rows("SELECT id FROM metric WHERE name = ?", (info.name,), Whole)
+        return int(number)
 
     def metrics(self) -> dict[str, MetricInfo]:
         """Name → what is known of it."""
-        rows = self._db.execute("SELECT name, unit, better FROM metric ORDER BY name")
+        rows = self.rows("SELECT name, unit, better FROM metric ORDER BY name", (), Text, Text, Text)
         return {name: MetricInfo(name, unit, better) for name, unit, better in rows}
 
     def add(self, measurement: int, figures: Iterable[Figure]) -> None:
@@ -409,12 +423,12 @@ class SentryState:
             "WHERE name = ? AND at >= ?"
         )
         if nodes is None:
-            rows = self._db.execute(f"{query} ORDER BY node, at", (metric, since)).fetchall()
+            rows = self.rows(f"{query} ORDER BY node, at", (metric, since), *_FIGURE)
         else:  # each by its key: of one node ten thousand others' are not read
             rows = [
                 row
                 for node in sorted(set(nodes))
-                for row in self._db.execute(f"{query} AND node = ? ORDER BY at", (metric, since, node))
+                for row in self.rows(f"{query} AND node = ? ORDER BY at", (metric, since, node), *_FIGURE)
             ]
         return [Figure(node, metric, at, value, low, high) for node, at, value, low, high in rows]
 
@@ -424,20 +438,18 @@ class SentryState:
             "SELECT value FROM figure WHERE metric = (SELECT id FROM metric WHERE name = ?) AND node = ? AND at >= ? "
             "ORDER BY at DESC LIMIT 1"
         )
-        rows = {node: self._db.execute(query, (metric, node, since)).fetchone() for node in nodes}
-        return {node: float(row[0]) for node, row in rows.items() if row is not None}
+        return {node: value for node in nodes for (value,) in self.rows(query, (metric, node, since), Real)}
 
     def by_day(self, metric: str, since: float) -> list[tuple[str, int, float]]:
         """Node, day (since 1970, UTC), and the mean of its figures of that day."""
-        rows = self._db.execute(
+        query = (
             "SELECT node, CAST(at / 86400 AS INTEGER) AS day, AVG(value) FROM figure JOIN metric "
-            "ON metric.id = figure.metric WHERE name = ? AND at >= ? GROUP BY node, day",
-            (metric, since),
+            "ON metric.id = figure.metric WHERE name = ? AND at >= ? GROUP BY node, day"
         )
-        return [(node, int(day), float(value)) for node, day, value in rows]
+        return [(node, day, value) for node, day, value in self.rows(query, (metric, since), Text, Whole, Real)]
 
     def _metric_numbers(self) -> dict[str, int]:
-        return dict(self._db.execute("SELECT name, id FROM metric").fetchall())
+        return dict(self.rows("SELECT name, id FROM metric", (), Text, Whole))
 
     # incidents
 
@@ -491,30 +503,27 @@ class SentryState:
 
     def events(self, incident: int | None = None, since: float = 0.0) -> list[Event]:
         """What happened, the oldest first: to one incident, or to all."""
-        rows = self._db.execute(
-            "SELECT incident, at, what, text FROM event WHERE at >= ? AND (? IS NULL OR incident = ?) ORDER BY id",
-            (since, incident, incident),
-        )
-        return [Event(number, at, What(what), text) for number, at, what, text in rows]
+        query = "SELECT incident, at, what, text FROM event WHERE at >= ? AND (? IS NULL OR incident = ?) ORDER BY id"
+        return [Event(*row) for row in self.rows(query, (since, incident, incident), Whole, Time, What, Text)]
 
     def _incidents(self, where: str, values: tuple[Any, ...]) -> list[Incident]:
-        rows = self._db.execute(f"SELECT * FROM incident WHERE {where}", values)  # noqa: S608 - of those above
-        return [_incident(row) for row in rows]
+        query = f"SELECT id, {', '.join(_INCIDENT)} FROM incident WHERE {where}"  # noqa: S608 - of those above
+        return [_incident(row) for row in self.rows(query, values, Whole, *_INCIDENT.values())]
 
     # whom to tell
 
     def due(self, at: float, most: int = 100) -> list[Delivery]:
         """What channels are to be told now, the oldest first."""
-        rows = self._db.execute(
+        rows = self.rows(
             "SELECT event.id, delivery.channel, delivery.attempts, incident, event.at, what, text FROM delivery "
             "JOIN event ON event.id = delivery.event WHERE next_at <= ? ORDER BY event.id LIMIT ?",
-            (at, most),
-        ).fetchall()
+            (at, most), Whole, Text, Whole, Whole, Time, What, Text,
+        )  # fmt: skip
         found = []
         for number, channel, attempts, incident, when, what, text in rows:
             known = self.incident(incident)
             assert known is not None  # noqa: S101 - it is referenced
-            found.append(Delivery(number, Event(incident, when, What(what), text), known, channel, attempts))
+            found.append(Delivery(number, Event(incident, when, what, text), known, channel, attempts))
         return found
 
     def delivered(self, one: Delivery) -> None:
@@ -530,7 +539,7 @@ class SentryState:
 
     def waiting(self) -> dict[str, int]:
         """Channel → how many messages wait for it."""
-        return dict(self._db.execute("SELECT channel, COUNT(*) FROM delivery GROUP BY channel").fetchall())
+        return dict(self.rows("SELECT channel, COUNT(*) FROM delivery GROUP BY channel", (), Text, Whole))
 
     # signs
 
@@ -544,14 +553,15 @@ class SentryState:
 
     def signs(self, since: float) -> list[Sign]:
         """Those since then, the oldest first."""
-        rows = self._db.execute("SELECT node, at, name, odds, text FROM sign WHERE at >= ? ORDER BY at", (since,))
-        return [Sign(*row) for row in rows]
+        query = "SELECT node, at, name, odds, text FROM sign WHERE at >= ? ORDER BY at"
+        return [Sign(*row) for row in self.rows(query, (since,), Text, Time, Text, Real, Text)]
 
     # whom Slurm drains, and what is kept besides
 
     def drained(self) -> set[tuple[str, int, float]]:
         """(Node, incident, opening) that Slurm was asked to drain for."""
-        return set(self._db.execute("SELECT node, incident, opening FROM drained").fetchall())
+        rows = self.rows("SELECT node, incident, opening FROM drained", (), Text, Whole, Time)
+        return {(node, incident, opening) for node, incident, opening in rows}
 
     def note_drained(self, node: str, incident: int, opening: float) -> None:
         """Slurm was asked to drain a node."""
@@ -563,14 +573,10 @@ class SentryState:
 
     def text(self, name: str) -> str | None:
         """The text of that name."""
-        row = self._db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
+        rows = self.rows("SELECT value FROM kept WHERE name = ?", (name,), Text)
+        return rows[0][0] if rows else None
 
-    # what only the detectors read
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What a query of another module of this room answers."""
-        return self._db.execute(query, tuple(values)).fetchall()
+    # what only the detectors write
 
     def write(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement of another module of this room for each row."""
@@ -587,6 +593,10 @@ class SentryState:
                 "(SELECT 1 FROM figure WHERE figure.measurement = measurement.id)",
                 (before,),
             )
+
+
+def _unreadable(path: Path, error: Exception) -> UsageError:
+    return UsageError(f"{path}: no state of a sentry can be read: {error}", "name another file, or restore this one")
 
 
 def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
@@ -628,10 +638,8 @@ def _adopted(db: sqlite3.Connection, path: Path, read_only: bool) -> None:
 def _incident(row: Sequence[Any]) -> Incident:
     (number, kind, node, metric, severity, state, since, until, opened, seen, closed, openings, text, next_step, unit,
      before, now, ratio, low, high, by, note, run) = row  # fmt: skip
-    what = Observation(
-        Kind(kind), node, metric, Severity(severity), since, until, text, next_step, unit, before, now, ratio, low, high
-    )
-    return Incident(number, what, State(state), opened, seen, tuple(json.loads(openings)), closed, by, note, run)
+    what = Observation(kind, node, metric, severity, since, until, text, next_step, unit, before, now, ratio, low, high)
+    return Incident(number, what, state, opened, seen, openings, closed, by, note, run)
 
 
 def in_state(path: Path, read: Callable[[SentryState], Any]) -> Any:

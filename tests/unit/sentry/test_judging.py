@@ -18,6 +18,7 @@ from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Kind, Observation, State, closed, seen
 from wulf.sentry.judging import Judgement, accept, judged, suspects
 from wulf.sentry.plan import Measure, SentryPlan
+from wulf.sentry.rows import Real, Reals, Text
 from wulf.sentry.state import Figure, MetricInfo, SentryState
 from wulf.stats.series.detector import Limits
 
@@ -131,14 +132,22 @@ def test_figures_of_others_and_without_a_logarithm_are_left_alone(state: SentryS
     assert found == Judgement()
 
 
+def kept(state: SentryState) -> tuple[object, object]:
+    """What the detectors know."""
+    levels = state.rows(
+        "SELECT node, first, waiting, up, down, residual FROM level", (), Text, Reals, Reals, *[Real | None] * 3
+    )
+    return levels, state.rows("SELECT class, residuals FROM pool", (), Text, Reals)
+
+
 def test_a_run_that_is_rolled_back_leaves_the_detectors_as_they_were(state: SentryState) -> None:
     names = started(state, 3, RATE, TIME)
     days(state, names, 0, 10, {})
-    before = state.rows("SELECT * FROM level"), state.rows("SELECT * FROM pool")
+    before = kept(state)
     with pytest.raises(KeyError), state.transaction():
         judged(state, PLAN, [Figure("n1", "rate", 1.0, 5.0)], 10 * DAY)
         raise KeyError
-    assert (state.rows("SELECT * FROM level"), state.rows("SELECT * FROM pool")) == before
+    assert kept(state) == before
 
 
 def in_turn(watch: Watch, now: float) -> Ints:
@@ -170,7 +179,7 @@ def test_the_simulated_year_judges_as_the_state_does(state: SentryState) -> None
     shifted = {
         (node, name): value
         for node, name, value in state.rows("SELECT node, name, shifted FROM level JOIN metric ON id = metric "
-                                            "WHERE shifted IS NOT NULL AND node NOT LIKE '@%'")
+                                            "WHERE shifted IS NOT NULL AND node NOT LIKE '@%'", (), Text, Text, Real)
     }  # fmt: skip
     simulated = {
         (f"n{node}", str(metric)): float(watch.tracks[metric].shifted[node])

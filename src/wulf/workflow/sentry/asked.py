@@ -6,8 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from wulf.core.durations import DAY, HOUR
 from wulf.core.errors import UsageError
+from wulf.core.given import first_fault
 from wulf.sentry import judging
 from wulf.sentry.choosing import Choice, Known, allowance, choose, with_signs
 from wulf.sentry.incident import Incident, What, acknowledged, closed, gravest
@@ -61,12 +64,16 @@ def plan_in(state: SentryState) -> SentryPlan:
     Raises
     ------
     UsageError
-        None has been begun.
+        None has been begun, or it can't be read.
     """
     text = state.text("plan")
     if text is None:
         raise UsageError(f"{state.path} holds no plan", "`wulf sentry once PLAN` begins one")
-    return SentryPlan.model_validate_json(text, strict=False)
+    try:
+        return SentryPlan.model_validate_json(text, strict=False)
+    except ValidationError as error:
+        what = f"{state.path}: the plan that it holds can't be read: {first_fault(error)}"
+        raise UsageError(what, "`wulf sentry once PLAN` renews it") from error
 
 
 def status(state: SentryState, now: float, only: Collection[str] = ()) -> Status:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -12,12 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from statistics import median
 
-from wulf.core.errors import UsageError, WulfError
+from wulf.core.errors import WulfError
 from wulf.core.findings import Severity
 from wulf.core.records import Record
 from wulf.measure.net.traffic import AGAIN, LEAST, RATE, RTT, SENT, is_whole, pair_of
 from wulf.scrape.openmetrics import Family, Form, Sample, exposition
 from wulf.sentry.metrics import MOST_LINKS, SERIES, families, label, snapshot, unreadable
+from wulf.sentry.rows import Text, Time
 from wulf.sentry.state import SentryState
 from wulf.store.run import Run, read_meta, read_run
 
@@ -36,7 +36,7 @@ def shown(state: SentryState, now: float, series: int = SERIES) -> list[Family]:
     """A state as metrics, with what the newest run of `wulf links` says of pairs."""
     with state.snapshot():
         found = snapshot(state, now)
-        runs = [Path(run) for run, _ in state.rows(NEWEST, (now - LINKS_FOR,))]
+        runs = [Path(run) for run, _ in state.rows(NEWEST, (now - LINKS_FOR,), Text, Time)]
     return families(found, now, series, links_of(runs))
 
 
@@ -130,10 +130,7 @@ class Metrics:
             There is no such state, or it can't be read.
         """
         with SentryState(self.path, read_only=True) as state:
-            try:
-                return exposition(shown(state, now, self.series), form)
-            except sqlite3.Error as error:
-                raise UsageError(f"{self.path} can't be read: {error}", "restore it, or name another") from error
+            return exposition(shown(state, now, self.series), form)
 
 
 def _stamp(path: Path) -> Iterator[int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tests.process.cli.bad_input.states import changed_state
 from tests.process.cli.bad_input.traces import changed_rank
 
 MUTATIONS = 12
@@ -25,6 +26,12 @@ TOML_VALUES = (
 )  # fmt: skip
 
 
+WHOLE: Mapping[str, Callable[[bytes, random.Random], Iterator[tuple[str, bytes]]]] = {
+    "rank": changed_rank, "state": changed_state,
+}  # fmt: skip
+"""Kinds of files that only who knows them can change so that anybody reads on."""
+
+
 def changed(kind: str, sound: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
     """What was changed, and the content: some of the ways in which a content of that kind can be."""
     if kind in ("json", "lines"):
@@ -32,8 +39,8 @@ def changed(kind: str, sound: bytes, chance: random.Random) -> Iterator[tuple[st
         found = list(_changed_json(text.splitlines() if kind == "lines" else [text], chance))
     elif kind == "toml":
         found = list(_changed_toml(sound.decode()))
-    elif kind == "rank":
-        yield from changed_rank(sound, chance)
+    elif kind in WHOLE:
+        yield from WHOLE[kind](sound, chance)
         return
     else:
         found = list(_changed_bytes(sound, chance))

@@ -14,10 +14,10 @@ import pytest
 
 from tests.contract.test_given_files import MALFORMED
 from tests.kept import write_kept
+from tests.process.cli.bad_input import states, traces
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.runs import READERS, write_runs
-from tests.process.cli.bad_input.traces import make_sound
 from tests.process.cli.bad_input.trial import CONFIG, Input, Other
 from tests.unit.apps.linpack.test_dat import MANY
 from tests.unit.cli.tune.test_export import KEPT
@@ -36,7 +36,7 @@ class Document:
     Attributes
     ----------
     kind
-        "json", "lines" (of JSON), "toml", "text", "rank" (of a trace) or "bytes": how it is broken.
+        How it is broken: "json", "lines" (of JSON), "toml", "text", "bytes", "rank" (of a trace), "state" (a sentry's).
     lenient
         Whoever reads it may pass over what is no file of its kind: a run may be torn, a line of a hostfile is any name.
     """
@@ -248,7 +248,7 @@ def documents(folder: Path) -> Iterator[Document]:
         yield Document("rates", words, "rates.json", "json", rates, lenient=True)
     records = folder / "with-records"
     shutil.copytree(trace, records)
-    recorded = make_sound(records / "trace").read_bytes()
+    recorded = traces.make_sound(records / "trace").read_bytes()
     traced = (trace / "trace" / "trace.json").read_bytes()
     ranked = (trace / "trace" / "rank-000000.wtr").read_bytes()
     for words in (("trace", "show", "trace"), ("predict", "trace", "--draws", "39"),
@@ -261,6 +261,14 @@ def documents(folder: Path) -> Iterator[Document]:
         words = ("trace", "import", first, "--from", name, "--out", f"imported-{number}")
         listed = words if name in ("simgrid",) else ("trace", "import", *files, *words[3:])
         yield Document(f"import of {name}", listed, first, "bytes", files[first], others=files)
+    state = states.make_sound(folder)
+    for words in (
+        ("sentry", "status"), ("sentry", "incidents", "--all"), ("sentry", "metrics"), ("sentry", "ack", "2"),
+        ("sentry", "close", "2"), ("report", "--site"),
+    ):  # fmt: skip
+        yield Document("sentry's state", (*words, "--state", "f.db"), "f.db", "state", state)
+    for words in (("sentry", "plan", "f.toml"), ("sentry", "once", "f.toml", *NODES)):
+        yield Document("sentry's plan", words, "f.toml", "toml", states.PLAN)
     yield from _of_runs(runs)
 
 
