@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from functools import cache
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from typing_extensions import TypedDict
 
+from wulf.core.given import first_fault
 from wulf.core.records import filled, optional
 
 
@@ -60,6 +63,23 @@ class Evidence(BaseModel):
     least_visible: float | None = optional(default=None, description="The least change that would have been seen.")
 
 
+class _Launch(TypedDict, total=False):
+    places: list[str]
+
+
+class _Expected(TypedDict):
+    share: float
+    source: str
+    slow: int
+    of: int
+
+
+@cache
+def _shapes() -> dict[str, TypeAdapter[Any]]:
+    """Kind → what reports read of `about`, where there may be more."""
+    return {"launch": TypeAdapter(_Launch), "expected": TypeAdapter(_Expected)}
+
+
 class Finding(BaseModel):
     """What stands out, about whom, how sure, and what to do next."""
 
@@ -77,3 +97,14 @@ class Finding(BaseModel):
         "'the others' or 'after a reboot'.",
     )
     about: dict[str, Any] = filled(default_factory=dict, description="More for programs: of a guideline the call.")
+
+    @model_validator(mode="after")
+    def _says_what_its_kind_does(self) -> Self:
+        if (shape := _shapes().get(self.kind)) is not None:
+            try:
+                shape.validate_python(self.about, strict=True)
+            except ValidationError as error:
+                raise ValueError(f"of a kind {self.kind!r}, about.{first_fault(error)}") from error
+        if self.kind == "expected" and not self.evidence:
+            raise ValueError("of a kind 'expected' without evidence")
+        return self

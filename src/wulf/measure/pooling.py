@@ -92,7 +92,7 @@ def _groups(links: Sequence[Link]) -> dict[Group, list[Link]]:
     groups: dict[Group, list[Link]] = defaultdict(list)
     for link in links:
         record = link[0]
-        if is_link(record):
+        if is_link(record) and min(*record.samples, *link[1].samples) > 0:
             what = {name: value for name, value in record.params.items() if name not in PLACES}
             kind = f"{record.phase} {record.metric} {sorted(what.items(), key=str)}"
             for node in record.nodes:

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from wulf.stats.diagnostics import CAUTION, effective_size
 from wulf.stats.ranks import Shift, rank_sum_shift, signed_rank_level, signed_rank_shift
-from wulf.stats.samples import Floats, check_confidence, logs
+from wulf.stats.samples import Floats, check_confidence, checked
 from wulf.stats.sequential import level_at, levels, pocock
 
 Name = TypeVar("Name")
@@ -28,6 +28,8 @@ LOOKS = (8, 10, 12, 16, 24, 40)
 
 DELTA = 0.01
 """Differences below one per cent are none, unless the user asks for less."""
+
+NO_RATIOS = "some figures are not above zero, and have no ratio"
 
 POWER = 0.9
 """The minimum detectable effect is the one that so many campaigns of this size and noise would have found."""
@@ -196,18 +198,19 @@ class PairedRule:
         Raises
         ------
         ValueError
-            A sample is not above zero, or not finite; the two are not as many.
+            A sample is not finite; the two are not as many.
         """
-        return self.judge(_log_ratios(a, b))
+        differences = _log_ratios(a, b)
+        if differences is None:
+            return _unknown(int(np.size(a)), 1 - self.alpha, self.delta, NO_RATIOS, paired=True)
+        return self.judge(differences)
 
     def judge(self, differences: Floats) -> Comparison:
         """As `compare`, from ln(B/A) of every pair, in the order measured. Shape (pairs,)."""
         n = int(differences.size)
         confidence = 1 - self.alpha
         if n == 0:
-            return Comparison(
-                Judgement.INCONCLUSIVE, None, None, None, confidence, None, 0, self.delta, None, True, "no pairs"
-            )
+            return _unknown(0, confidence, self.delta, "no pairs", paired=True)
         level = level_at(n, self.looks, self.alpha, signed_rank_level)
         found = _comparison(
             signed_rank_shift(differences, level), n, level, self.delta,
@@ -225,19 +228,25 @@ class PairedRule:
 
     def enough(self, a: ArrayLike, b: ArrayLike) -> bool:
         """Whether to stop: at a look whose verdict is clear, or at the last. Both have shape (pairs,)."""
-        differences = _log_ratios(a, b)
-        n = int(differences.size)
-        if n >= self.most:
-            return True
-        return n in self.looks and self.judge(differences).judgement is not Judgement.INCONCLUSIVE
+        n, differences = int(np.size(a)), _log_ratios(a, b)
+        if n >= self.most or n not in self.looks or differences is None:
+            return n >= self.most
+        return self.judge(differences).judgement is not Judgement.INCONCLUSIVE
 
 
-def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
-    """ln(B/A) of every pair, in the order measured."""
-    first, second = logs(a), logs(b)
+def _unknown(n: int, confidence: float, delta: float, why: str, *, paired: bool) -> Comparison:
+    """A comparison that says nothing."""
+    return Comparison(Judgement.INCONCLUSIVE, None, None, None, confidence, None, n, delta, None, paired, why)
+
+
+def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats | None:
+    """ln(B/A) of every pair, in the order measured; None where one has none."""
+    first, second = checked(a), checked(b)
     if first.size != second.size:
         raise ValueError(f"{first.size} samples of A and {second.size} of B are no pairs")
-    ratios: Floats = second - first
+    if not (np.all(first > 0) and np.all(second > 0)):
+        return None
+    ratios: Floats = np.log(second) - np.log(first)
     return ratios
 
 
@@ -271,15 +280,16 @@ def compare_samples(
     Raises
     ------
     ValueError
-        A sample is not above zero, or not finite.
+        A sample is not finite.
     """
     check_confidence(1 - alpha)
-    first, second = logs(a), logs(b)
+    first, second = checked(a), checked(b)
     n = int(min(first.size, second.size))
     if n == 0:
-        return Comparison(
-            Judgement.INCONCLUSIVE, None, None, None, 1 - alpha, None, 0, delta, None, False, "one side has no samples"
-        )
+        return _unknown(0, 1 - alpha, delta, "one side has no samples", paired=False)
+    if not (np.all(first > 0) and np.all(second > 0)):
+        return _unknown(n, 1 - alpha, delta, NO_RATIOS, paired=False)
+    first, second = np.log(first), np.log(second)
     own = max(values.size / effective_size(values, CAUTION) for values in (first, second))
     effect = own if design_effect is None else design_effect
     shift = rank_sum_shift(first, second, alpha, effect)

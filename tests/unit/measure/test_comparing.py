@@ -115,6 +115,24 @@ def test_of_one_launch_each_nothing_is_claimed(how: str, claimed: bool) -> None:
     assert not any(cell.suspect for cell in cells)
 
 
+def test_figures_of_zero_are_compared_with_nobody_and_the_others_are() -> None:
+    a, b = run("a", LIKE, seed=1), run("b", LIKE | {"n1>n3": 1.1}, seed=2)
+    b.records[0].samples[3] = 0.0
+    found = {(cell.a.subject, cell.a.metric): cell for cell in compare_runs(a, b).cells}
+    assert found["n1>n3", "rtt"].judgement is Judgement.SLOWER
+    nothing = found["n1>n2", "rtt"].comparison
+    assert sentence(nothing) == "B against A: no verdict: some figures are not above zero, and have no ratio."
+    assert nothing.n == 16
+
+
+def test_links_of_zero_say_nothing_of_their_nodes() -> None:
+    like = {f"n1>n{i}": 1.0 for i in range(2, 14)}
+    a, b = run("a", like, seed=1, n=6), run("b", dict.fromkeys(like, 100.0), seed=2, n=6)
+    for record in b.records[::2]:
+        record.samples[0] = 0.0
+    assert [one.record.metric for one in compare_runs(a, b).nodes] == ["throughput"]
+
+
 def test_failed_cells_are_not_compared() -> None:
     b = run("b", LIKE, seed=2)
     b.records[0].verdict = Verdict.FAILED
