@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
+from math import isfinite
 from operator import is_, not_
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from wulf.core.errors import UsageError
 
 
 class Verdict(StrEnum):
@@ -120,6 +123,32 @@ class Record(BaseModel):
     def nodes(self) -> tuple[str, ...]:
         """The node, or the client and the server of the pair."""
         return tuple(self.subject.split(">"))
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """A parameter that is a number; `default` where it is null, or not there.
+
+        Raises
+        ------
+        UsageError
+            It is something else, or there is neither.
+        """
+        value = self.params.get(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+            raise self._without(name, "number")
+        return value
+
+    def text(self, name: str) -> str:
+        """A parameter as text. Raises UsageError where there is none."""
+        if self.params.get(name) is None:
+            raise self._without(name, "value")
+        return str(self.params[name])
+
+    def _without(self, name: str, what: str) -> UsageError:
+        which = f"a record of {self.subject} {self.metric} ({self.phase})"
+        told = f"{which} has no {what} of {name}: {self.params.get(name)!r:.40}"
+        return UsageError(told, "the run was changed by hand, or a newer wulf wrote it")
 
 
 def passes_of(record: Record) -> Sequence[int]:

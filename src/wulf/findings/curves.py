@@ -89,7 +89,7 @@ def _proofs(records: Sequence[Record], name: str) -> dict[tuple[str, int], dict[
     found: dict[tuple[str, int], dict[int, float]] = {}
     for record in records:
         if record.phase == PROOF and record.metric == "throughput" and record.params.get(ARM) == name:
-            key = str(record.params.get(SUSPECT) or ""), int(record.params["bytes"] or 0)
+            key = str(record.params.get(SUSPECT) or ""), int(record.number("bytes"))
             blocks = record.blocks or list(range(len(record.samples)))
             found[key] = dict(zip(blocks, record.samples, strict=True))
     return found

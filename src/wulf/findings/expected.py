@@ -168,7 +168,7 @@ def _situation(record: Record, value: float, fingerprint: Mapping[str, Facts]) -
         End(node, fingerprint.get(node, {}), record.counters.get(role, {}))
         for node, role in zip(record.nodes, ("client", "server"), strict=True)
     )
-    pattern = str(record.params["pattern"])
+    pattern = record.text("pattern")
     return Situation(client, server, carrier(record), pattern, record.params, [value])
 
 

@@ -89,8 +89,8 @@ def table_of(records: Sequence[Record], found: Found) -> Table:
     rates: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
         if record.probe == AGENT and record.params.get("pattern") == _PRODUCT:
-            key = (record.subject, str(record.params["library"]))
-            rates.setdefault(key, {})[int(str(record.params["k"]))] = record
+            key = (record.subject, record.text("library"))
+            rates.setdefault(key, {})[int(record.number("k"))] = record
     rows = [
         LibraryRates(node, path, by_block, found.get(node, {}).get(path, {}))
         for (node, path), by_block in rates.items()

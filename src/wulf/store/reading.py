@@ -64,6 +64,9 @@ class SettingState(TypedDict):
     """What a setting is at a place: its value, or why it has none."""
 
     value: Any
+    reason: NotRequired[str]
+    startup_reason: NotRequired[str]
+    absent: NotRequired[bool]
 
 
 class Settings(TypedDict):

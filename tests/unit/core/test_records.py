@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from wulf.core.errors import UsageError
 from wulf.core.records import Record, record_schema
 
 ROOT = Path(__file__).parents[3]
@@ -53,3 +54,21 @@ def test_nodes_of_a_pair_and_of_a_node() -> None:
 def test_published_schema_is_the_code() -> None:
     published = json.loads((ROOT / "docs" / "reference" / "record.schema.json").read_text())
     assert published == record_schema(), "run `wulf schema > docs/reference/record.schema.json`"
+
+
+def test_parameters_come_as_what_they_are_asked_for() -> None:
+    record = make(params={"bytes": 64, "seconds": 0.5, "op": "Bcast", "cpu": None})
+    assert (record.number("bytes"), record.number("seconds"), record.number("cpu", 3)) == (64, 0.5, 3)
+    assert (record.text("op"), record.text("bytes")) == ("Bcast", "64")
+
+
+@pytest.mark.parametrize("value", ["\x1b[31m", True, None, "64"])
+def test_what_is_no_number_is_named(value: object) -> None:
+    with pytest.raises(UsageError, match=r"a record of n1>n2 rtt \(sweep\) has no number of bytes: "):
+        make(params={"bytes": value}, phase="sweep").number("bytes")
+
+
+@pytest.mark.parametrize("params", [{}, {"op": None}])
+def test_a_parameter_that_is_not_there_is_named(params: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=r"has no value of op: None"):
+        make(params=params).text("op")

@@ -100,6 +100,7 @@ def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
         {"roles": {"n1": 3}},
         {"readings": {"n1": 3}},
         {"readings": {"n1": {"x": {"": {}}}}},
+        {"readings": {"n1": {"x": {"": {"value": None, "reason": {}}}}}},
     ],
 )
 def test_settings_of_another_shape_are_named(tmp_path: Path, settings: dict[str, Any]) -> None:

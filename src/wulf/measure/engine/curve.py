@@ -157,7 +157,7 @@ def arms_of(records: Sequence[Record]) -> dict[str, dict[int, Record]]:
     found: dict[str, dict[int, Record]] = {}
     for record in records:
         if record.phase == PHASE and record.metric == "throughput":
-            found.setdefault(str(record.params.get(ARM)), {})[int(record.params["bytes"] or 0)] = record
+            found.setdefault(str(record.params.get(ARM)), {})[int(record.number("bytes"))] = record
     return dict(sorted(found.items(), key=lambda item: _ORDER.get(item[0], len(_ORDER))))
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from wulf.core.errors import UsageError
+from wulf.core.given import first_fault
 from wulf.core.names import plural
 from wulf.model.farm.study import FarmPoint, Nearby
 from wulf.model.impact import AFTER, BEFORE, FigureRow, Quantity, Visit, figures_of
@@ -125,8 +131,27 @@ def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) 
     return [_point(cell, values[number], near[number]) for number, cell in cells.items()]
 
 
+class _Workers(TypedDict, total=False):
+    """What a replicate says of its workers, one after the other."""
+
+    nearness: list[str]
+    trip: list[float]
+    overhead: list[float]
+    batches: list[float]
+
+
+@cache
+def _workers() -> TypeAdapter[_Workers]:
+    return TypeAdapter(_Workers)
+
+
 def _add_nearness(near: dict[str, Nearby], info: Mapping[str, Any]) -> None:
     """What a replicate says of its workers, by how near they are to the master; nothing in runs of before."""
+    try:
+        _workers().validate_python(info, strict=True)
+    except ValidationError as error:
+        what = f"a replicate's info.{first_fault(error)}"
+        raise UsageError(what, "the run was changed by hand, or a newer wulf wrote it") from error
     each = [info.get(name, ()) for name in ("nearness", "trip", "overhead", "batches")]
     rows = [row for row in zip(*each, strict=False) if row[3]]
     for place in {row[0] for row in rows}:

@@ -31,6 +31,6 @@ def efficiencies(records: Iterable[Record]) -> Efficiencies:
     found: Efficiencies = {}
     for record in records:
         if record.phase == GRAPH and record.metric == "efficiency" and len(record.samples) >= least_samples():
-            points = found.setdefault(str(record.params[DEPENDENCE]), {})
-            points[float(record.params["task_seconds"] or 0.0)] = record.samples
+            points = found.setdefault(record.text(DEPENDENCE), {})
+            points[record.number("task_seconds")] = record.samples
     return {name: found[name] for name in NEEDED if name in found}

@@ -229,7 +229,7 @@ def violated(
 def times_of(records: Iterable[Record]) -> dict[Call, dict[int, float]]:
     """Call → block → seconds, of the collectives among the records; those without blocks can't be paired."""
     return {
-        Call(str(record.params["op"]), int(record.params["bytes"] or 0)): dict(zip(blocks, record.samples, strict=True))
+        Call(record.text("op"), int(record.number("bytes"))): dict(zip(blocks, record.samples, strict=True))
         for record in records
         if record.metric == METRIC and record.params.get("pattern") == PATTERN and (blocks := record.blocks)
     }

@@ -67,7 +67,7 @@ def _arms(records: Sequence[Record], phase: str) -> dict[str, Times]:
     found: dict[str, list[Record]] = {}
     for record in records:
         if record.phase == phase and PARAMETER in record.params:
-            found.setdefault(str(record.params[PARAMETER]), []).append(record)
+            found.setdefault(record.text(PARAMETER), []).append(record)
     return {name: times_of(group) for name, group in found.items()}
 
 

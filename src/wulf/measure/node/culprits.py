@@ -96,14 +96,14 @@ def culprits_in(records: Sequence[Record]) -> dict[tuple[str, int], list[Record]
     found: dict[tuple[str, int], list[Record]] = defaultdict(list)
     for record in records:
         if record.phase == PHASE and record.params.get("class") != ALL:
-            found[record.subject, int(record.params.get("cpu") or 0)].append(record)
+            found[record.subject, int(record.number("cpu", 0))].append(record)
     return {place: sorted(own, key=lambda one: -(one.value or 0.0)) for place, own in found.items()}
 
 
 def totals_in(records: Sequence[Record]) -> dict[tuple[str, int], Record]:
     """(node, CPU) → the record of what all culprits took together."""
     return {
-        (record.subject, int(record.params.get("cpu") or 0)): record
+        (record.subject, int(record.number("cpu", 0))): record
         for record in records
         if record.phase == PHASE and record.params.get("class") == ALL
     }

@@ -93,7 +93,7 @@ def _sweep(records: Iterable[Record], pages: str) -> Sweep:
     found: Sweep = {}
     for record in records:
         if _is_chase(record) and record.params.get("pages", "default") == pages and record.samples:
-            found.setdefault(float(record.params["bytes"] or 0), []).extend(record.samples)
+            found.setdefault(record.number("bytes"), []).extend(record.samples)
     return found
 
 

@@ -75,7 +75,7 @@ def _shares(name: str, record: Record, peaks: Mapping[str, float]) -> list[str]:
     """What share of the nodes' peaks all ranks together reach; none for what is no rate of theirs."""
     if name not in RANKS or record.value is None:
         return []
-    ranks = float(record.params.get("ranks") or 1) if RANKS[name] else 1.0
+    ranks = record.number("ranks", 1) if RANKS[name] else 1.0
     return [f"all ranks: {100 * ranks * record.value / peak:.3g} % of the {kind} peak" for kind, peak in peaks.items()]
 
 

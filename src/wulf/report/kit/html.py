@@ -22,8 +22,19 @@ from wulf.store.reading import StoreError
 
 
 def fill_template(name: str, **context: Any) -> str:
-    """One of the page templates with the pages' common style; every text in it is escaped."""
-    return str(_environment().get_template(name).render(style=template("report.css"), **context))
+    """One of the page templates with the pages' common style; every text in it is escaped.
+
+    Raises
+    ------
+    AttributeError
+        A value is no element of pages, as where a file says a number in the place of a text.
+    """
+    from jinja2 import UndefinedError
+
+    try:
+        return str(_environment().get_template(name).render(style=template("report.css"), **context))
+    except UndefinedError as error:
+        raise AttributeError(f"{name}: {error}") from error
 
 
 @cache

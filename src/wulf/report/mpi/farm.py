@@ -80,10 +80,10 @@ def fastest(run: Run) -> str:
 
 
 def _name(record: Record) -> str:
-    spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
-    kinds = f", units of {record.params['kinds']}" if record.phase == KINDS else ""
-    over = f" over {record.params[NETWORK]}" if NETWORK in record.params else ""
-    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}{kinds}{over}"
+    spin = f", units of {show(record.number('spin_seconds'), 's')}" if record.phase == METG else ""
+    kinds = f", units of {record.text('kinds')}" if record.phase == KINDS else ""
+    over = f" over {record.text(NETWORK)}" if NETWORK in record.params else ""
+    return f"{record.text('workers')} workers, batch {record.text('batch')}{spin}{kinds}{over}"
 
 
 def near_section(study: FarmStudy) -> list[Section]:

@@ -64,7 +64,7 @@ def _plot(run: Run) -> Plot:
     curves: dict[str, dict[float, Record]] = {}
     for record in run.records:
         if record.phase == GRAPH and record.metric == "efficiency" and usable(record) and record.low and record.high:
-            curves.setdefault(str(record.params[DEPENDENCE]), {})[float(record.params["task_seconds"] or 0.0)] = record
+            curves.setdefault(record.text(DEPENDENCE), {})[record.number("task_seconds")] = record
     drawn = [
         record_curve(name, curves[name], mark, dotted=True)
         for name, mark in zip(NEEDED, MARKS, strict=True)

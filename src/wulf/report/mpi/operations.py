@@ -87,7 +87,7 @@ def grids(run: Run) -> list[Grid]:
     for record in filter(is_tabled, run.records):
         kind = record.phase
         row = " ".join(str(record.params.get(name)) for name in OVER_SIZES[kind])
-        size = int(record.params.get("bytes") or 0)
+        size = int(record.number("bytes", 0))
         found.setdefault((kind, record.subject, record.metric), {}).setdefault(row, {})[size] = record
         units[record.metric] = record.unit
     return [
@@ -201,7 +201,7 @@ def figure_table(figures: Sequence[tuple[str, Record]]) -> Columns:
 
 
 def _row(name: str, record: Record) -> tuple[str | Cell, ...]:
-    size = int(record.params.get("bytes") or 0)
+    size = int(record.number("bytes", 0))
     return (
         name, metric_name(record.metric), show(size, "B") if size else "–", Cell(value_text(record), "strong"),
         interval_text(record), str(record.replicates), Cell(verdict_text(record), str(record.verdict)),

@@ -90,7 +90,7 @@ Loads = Mapping[tuple[str, str, int], Record]
 def _loads(run: Run) -> Loads:
     metrics = {RETRANSMITS, *(f"{end}_{what}" for end in ENDS for what in (CPUS, INTERRUPTS))}
     return {
-        (record.metric, str(record.params[ARM]), int(record.params["bytes"] or 0)): record
+        (record.metric, record.text(ARM), int(record.number("bytes"))): record
         for record in run.records
         if record.phase == PHASE and record.metric in metrics
     }

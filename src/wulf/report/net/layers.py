@@ -57,13 +57,13 @@ def layer_table(run: Run) -> LayerTable | None:
     found = [record for record in layer_records(run.records) if record.metric == METRIC]
     below: dict[str, Record] = {}
     for record in found:
-        below.setdefault(str(record.params["layer"]), record)
+        below.setdefault(record.text("layer"), record)
     top = layers[-1].record
     return LayerTable(
         subject_text(top.subject),
         float(top.params["bytes"] or 0),
         tuple(LayerRow(layer.name, layer.record, below.get(layer.name)) for layer in layers),
-        tuple(record for record in found if record is not below[str(record.params["layer"])]),
+        tuple(record for record in found if record is not below[record.text("layer")]),
     )
 
 
@@ -89,7 +89,7 @@ def unseen(table: LayerTable) -> list[str]:
     lines = []
     without: dict[str, list[str]] = {}
     for record in [*(row.added for row in table.rows if row.added), *table.others]:
-        head = f"{record.params['layer']} over {record.params['over']}"
+        head = f"{record.text('layer')} over {record.text('over')}"
         if record.value is None:
             without.setdefault(record.reason or "", []).append(head)
         elif not record.seen:
@@ -114,7 +114,7 @@ def _together(names: Sequence[str], noun: str) -> str:
 def others(table: LayerTable) -> list[str]:
     """The further differences that were seen, a line each: `wire tcp over loopback tcp: +9.3 µs (9.1–9.5 µs)`."""
     return [
-        f"{record.params['layer']} over {record.params['over']}: {'+' if record.value > 0 else ''}"
+        f"{record.text('layer')} over {record.text('over')}: {'+' if record.value > 0 else ''}"
         f"{show(record.value, 's')} ({show_interval(record.low, record.high, 's')})"
         for record in table.others
         if record.value is not None and record.seen
@@ -170,7 +170,7 @@ def added_words(row: LayerRow) -> str:
 
 
 def _added_lines(record: Record) -> list[str]:
-    return [f"over {record.params['over']}: {signed(record.value)} ({interval(record.low, record.high)}) µs"]
+    return [f"over {record.text('over')}: {signed(record.value)} ({interval(record.low, record.high)}) µs"]
 
 
 class Layers(Part):

@@ -86,7 +86,7 @@ def _section(arm: str, curves: Sequence[RunCurve]) -> Section:
 
 
 def _size(record: Record) -> str:
-    return show(float(record.params["bytes"] or 0), "B")
+    return show(record.number("bytes"), "B")
 
 
 def _cell(record: Record | None) -> str | Cell:

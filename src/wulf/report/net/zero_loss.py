@@ -55,18 +55,18 @@ class ZeroLoss(Part):
 
 def _rates(run: Run) -> list[Record]:
     """Shortest frame first."""
-    return sorted((r for r in run.records if r.phase == PHASE), key=lambda record: int(record.params["frame"] or 0))
+    return sorted((r for r in run.records if r.phase == PHASE), key=lambda record: int(record.number("frame")))
 
 
 def _wire(record: Record) -> float:
-    return (record.value or 0.0) * (int(record.params["frame"] or 0) + OVERHEAD)
+    return (record.value or 0.0) * (int(record.number("frame")) + OVERHEAD)
 
 
 def _row(record: Record) -> tuple[str | Cell, ...]:
     known = record.value is not None
-    data = (record.value or 0.0) * int(record.params["bytes"] or 0)
+    data = (record.value or 0.0) * int(record.number("bytes"))
     return (
-        f"{record.params['frame']} B", Cell(show(record.value, "Hz"), "strong"), show(data if known else None, "B/s"),
+        f"{record.text('frame')} B", Cell(show(record.value, "Hz"), "strong"), show(data if known else None, "B/s"),
         show(_wire(record) if known else None, "B/s"), show(record.high, "Hz"), show_in(record.least_visible, 1.0, 2),
         Cell(str(record.verdict), str(record.verdict), title=verdict_text(record)),
     )  # fmt: skip

@@ -118,7 +118,7 @@ def costs(records: Sequence[Record]) -> list[str]:
     ]
     told = []
     for record in sorted(added, key=lambda one: -abs(one.value or 0.0))[:3]:
-        place = place_name((record.subject, int(record.params.get("cpu") or 0)))
+        place = place_name((record.subject, int(record.number("cpu", 0))))
         interval = "" if record.low is None or record.high is None else f" ({record.low:.2%} to {record.high:.2%})"
         told.append(
             f"{place}: tracing itself added {record.value:.2%}{interval} of the CPU's time, by slices without it "

@@ -43,7 +43,7 @@ NUMA_BANDWIDTH = Kind("numa-bandwidth", "NUMA bandwidth", "throughput", "CPUs of
 def core_cells(records: Sequence[Record]) -> dict[tuple[str, str], Record]:
     """(CPU, other CPU) → half a round trip of a flag between them."""
     return {
-        (str(record.params["cpu"]), str(record.params["other"])): record
+        (record.text("cpu"), record.text("other")): record
         for record in records
         if record.params.get("pattern") == "core-to-core" and record.metric == "latency"
         and isinstance(record.params.get("cpu"), int) and isinstance(record.params.get("other"), int)
@@ -56,7 +56,7 @@ def numa_cells(records: Sequence[Record], metric: str, places: Mapping[int, str]
     A record whose CPU's node is not known has no place in the matrix; it stands in the table of records.
     """
     return {
-        (places[cpu], str(record.params["memory_node"])): record
+        (places[cpu], record.text("memory_node")): record
         for record in records
         if record.params.get("pattern") == "numa" and record.metric == metric
         and isinstance(record.params.get("memory_node"), int) and (cpu := _cpu(record)) in places

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.measure.make_farm import DESIGN, OVERHEAD, RTT, UNEVEN, UNIT, WOBBLE, farm_run
-from wulf.measure.mpi.farm import Design, expected_seconds, points_of, uneven_cells
+from wulf.core.errors import UsageError
+from wulf.measure.mpi.farm import PROBE, Design, expected_seconds, points_of, uneven_cells
 from wulf.measure.mpi.probes import mpi_probe
 
 
@@ -41,6 +42,14 @@ def test_workers_are_told_by_how_near_they_are() -> None:
     assert far.overheads == pytest.approx([OVERHEAD * wobble for wobble in WOBBLE])
     before = [{name: value for name, value in one.items() if name != "info"} for one in run.replicates]
     assert points_of(run.plan, before)[-1].near == {}
+
+
+@pytest.mark.parametrize("trip", [[""], 3, [None]])
+def test_what_no_worker_says_is_refused_by_name(trip: object) -> None:
+    cells = [{"id": 0, "pattern": PROBE}]
+    replicate = {"cell": 0, "ok": True, "metrics": {}, "info": {"nearness": ["node"], "trip": trip, "batches": [1]}}
+    with pytest.raises(UsageError, match=r"a replicate's info\.trip"):
+        points_of({"cells": cells}, [replicate])
 
 
 def test_nobody_waits_for_ever_and_nobody_gives_up_too_soon() -> None:

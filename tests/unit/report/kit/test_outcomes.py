@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -33,6 +34,21 @@ def test_what_is_no_outcome_is_named_and_no_defect(outcome: Outcome, content: st
     with pytest.raises(WulfError, match=outcome.file) as raised:
         outcome.read(tmp_path)
     assert (raised.value.exit_code, raised.value.next_step) == (2, outcome.rescue)
+
+
+def test_a_number_in_the_place_of_a_text_is_named_too(tmp_path: Path) -> None:
+    """The page's template has no element for it."""
+    rank = {"rank": 0, "host": 10**30, "seconds": 1.0, "mpi_seconds": 0.5, "calls": {}}
+    found = {
+        "kind": "trace", "command": ["./app"], "size": 1, "ranks": [rank], "mpi": "", "faults": [], "calls": {},
+        "pairs": [], "sizes": {}, "trace_bytes": 0,
+    }  # fmt: skip
+    (tmp_path / TRACE.file).write_text(json.dumps(found))
+    with pytest.raises(WulfError, match=r"is no summary\.json of wulf"):
+        TRACE.read(tmp_path)
+    rank["host"] = "n1"
+    (tmp_path / TRACE.file).write_text(json.dumps(found))
+    assert TRACE.read(tmp_path) == found
 
 
 @pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT, TRACE])
