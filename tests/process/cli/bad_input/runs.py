@@ -13,6 +13,7 @@ from tests.unit.report.make_audit import AUDIT_SHAPES
 from tests.unit.report.make_hpcc import hpcc_run
 from tests.unit.report.make_layers import layered
 from tests.unit.report.make_node import NODE_SHAPES
+from tests.unit.report.net.test_curve import curve
 from tests.unit.report.search.test_found import searched
 from tests.unit.report.tune.test_campaign import outcome as campaign
 from wulf.store.run import Run, RunWriter
@@ -20,6 +21,7 @@ from wulf.tune.kept import KeptSettings
 
 IN_MEMORY: Mapping[str, Callable[[], Run]] = {
     "node": NODE_SHAPES["node"], "audit": AUDIT_SHAPES["audit"], "layers": layered, "hpcc": hpcc_run,
+    "curve": curve,
 }  # fmt: skip
 """Command → a run of it."""
 
@@ -33,6 +35,7 @@ READERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "audit": (("report", "audit"), ("audit", "--baseline", "runs/audit", "n[1-4]")),
     "layers": (("report", "layers"),),
     "hpcc": (("report", "hpcc"),),
+    "curve": (("report", "curve"),),
     "tune": (("report", "tune"), ("tune", "export", "tune", "--format", "shell"), ("tune", "verify", "tune")),
     "impact": (("report", "impact"), ("impacts", "impact")),
     "search": (("report", "search"),),
