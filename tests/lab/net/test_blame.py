@@ -168,7 +168,14 @@ def test_a_firewall_of_thousands_of_rules(lab: labs.Lab, survey: Callable[[], Ru
 
 
 @pytest.mark.parametrize("lab", [EMULATED], indirect=True)
-@pytest.mark.parametrize("fault", [{"loss": "20%"}, {"duplicate": "100%"}], ids=["loss", "duplicates"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param({"loss": "20%"}, id="loss"),
+        # Frames that come twice slow a link as far as its relay lacks CPU: not so beside another lab, where all do.
+        pytest.param({"duplicate": "100%"}, id="duplicates", marks=pytest.mark.alone),
+    ],
+)
 def test_frames_that_are_lost_or_come_twice(lab: labs.Lab, survey: Callable[[], Run], fault: dict[str, str]) -> None:
     lab.set_link("n3", fault, direction="out")
     found = blamed(survey())
