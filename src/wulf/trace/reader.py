@@ -42,14 +42,22 @@ MOST_PAYLOAD = 1 << 30
 ENDS = ("finalize", "abort", "exit", "signal", "write")
 """Why recording ended, by its number: all but the first leave a cut trace."""
 
-_Readers = dict[int, tuple[str, tuple[Read, ...]]]
+LISTS = {"counts", "members", "members2"}
+"""Fields of a value for each rank."""
+
+_Readers = dict[int, tuple[str, tuple[Read, ...], bool]]
 
 
 def _readers(version: int) -> _Readers:
-    """Of each operation the name, and what reads its fields, in files of that version."""
+    """Of each operation the name, what reads its fields in files of that version, and whether one of them is a list."""
     absent = {field for since, fields in ADDED.items() if since > version for field in fields}
-    return {number: (call.name, tuple(FIELDS[field][0] for field in call.fields if field not in absent))
-            for number, call in BY_NUMBER.items()}  # fmt: skip
+    return {
+        number: (
+            call.name, tuple(FIELDS[field][0] for field in call.fields if field not in absent),
+            not LISTS.isdisjoint(call.fields),
+        )
+        for number, call in BY_NUMBER.items()
+    }  # fmt: skip
 
 
 _READERS = {version: _readers(version) for version in range(1, VERSION + 1)}
@@ -256,7 +264,7 @@ class RankFile:
         most = min(int(self.header.get("size", MOST_RANKS)) + MOST_OUTSIDE, MOST_RANKS)
         for index in range(count):
             try:
-                name, fields = self._readers[payload[at]]
+                name, fields, listed = self._readers[payload[at]]
                 record, at = Record(name, thread=thread), at + 1
                 for read in fields:
                     at = read(payload, at, record)
@@ -264,7 +272,7 @@ class RankFile:
                 what = f"operation {error}" if isinstance(error, KeyError) else "its end"
                 self._torn(f"record {index} of the chunk can't be read ({what})", number, offset + HEAD.size + at)
                 return
-            if max(len(record.members), len(record.members2), len(record.counts)) > most:
+            if listed and max(len(record.members), len(record.members2), len(record.counts)) > most:
                 what = f"record {index} of the chunk names more processes than there are"
                 self._torn(what, number, offset + HEAD.size + at)
                 return
