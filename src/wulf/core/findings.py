@@ -63,6 +63,10 @@ class Evidence(BaseModel):
     least_visible: float | None = optional(default=None, description="The least change that would have been seen.")
 
 
+LAUNCH, EXPECTED = "launch", "expected"
+"""Kinds of which reports read what they are about."""
+
+
 class _Launch(TypedDict, total=False):
     places: list[str]
 
@@ -77,7 +81,7 @@ class _Expected(TypedDict):
 @cache
 def _shapes() -> dict[str, TypeAdapter[Any]]:
     """Kind → what reports read of `about`, where there may be more."""
-    return {"launch": TypeAdapter(_Launch), "expected": TypeAdapter(_Expected)}
+    return {LAUNCH: TypeAdapter(_Launch), EXPECTED: TypeAdapter(_Expected)}
 
 
 class Finding(BaseModel):
@@ -105,6 +109,6 @@ class Finding(BaseModel):
                 shape.validate_python(self.about, strict=True)
             except ValidationError as error:
                 raise ValueError(f"of a kind {self.kind!r}, about.{first_fault(error)}") from error
-        if self.kind == "expected" and not self.evidence:
-            raise ValueError("of a kind 'expected' without evidence")
+        if self.kind == EXPECTED and not self.evidence:
+            raise ValueError(f"of a kind {EXPECTED!r} without evidence")
         return self

@@ -39,6 +39,9 @@ class Provenance(StrEnum):
     PREDICTED = "predicted"
 
 
+CHANGED = "the run was changed by hand, or a newer wulf wrote it"
+"""Next to what no record or replicate of this wulf says."""
+
 Param = str | int | float | bool | None
 
 optional = partial(Field, exclude_if=partial(is_, None))
@@ -148,7 +151,7 @@ class Record(BaseModel):
     def _without(self, name: str, what: str) -> UsageError:
         which = f"a record of {self.subject} {self.metric} ({self.phase})"
         told = f"{which} has no {what} of {name}: {self.params.get(name)!r:.40}"
-        return UsageError(told, "the run was changed by hand, or a newer wulf wrote it")
+        return UsageError(told, CHANGED)
 
 
 def passes_of(record: Record) -> Sequence[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wulf.apps.linpack.peaks import KINDS, core_of
-from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.findings import EXPECTED, Evidence, Finding, Severity
 from wulf.core.names import fold
 from wulf.core.records import Record
 from wulf.core.units import show
@@ -23,8 +23,6 @@ from wulf.measure.net.situation import End, Situation
 from wulf.measure.node.rows import display_unit, rows_of
 from wulf.model.network.file import network_names, shipped_network
 from wulf.store.run import Facts
-
-KIND = "expected"
 
 MOST_EVIDENCE = 24
 """Nodes or pairs that a finding holds the figures of: those that reach least."""
@@ -133,7 +131,7 @@ def _finding(rule: Rule, reached: Sequence[Reached]) -> Finding:
         f"{show(middle.bound, middle.unit)}, {middle.source}."
     )
     return Finding(
-        kind=KIND, severity=Severity.INFO,
+        kind=EXPECTED, severity=Severity.INFO,
         subject=fold([one.where for one in slow or reached]), text=text, next_step=rule.step if slow else "",
         evidence=[
             Evidence(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from functools import cache
+from types import GenericAlias
 from typing import Annotated, Any
 
 from pydantic import AllowInfNan, Field, Json, Strict, TypeAdapter, ValidationError
@@ -29,7 +30,8 @@ class RowError(ValueError):
 
 @cache
 def _shape(columns: tuple[Any, ...]) -> TypeAdapter[list[tuple[Any, ...]]]:
-    return TypeAdapter(list[tuple[columns]])  # type: ignore[valid-type]  # a tuple of types, known when it runs
+    rows: Any = GenericAlias(list, (GenericAlias(tuple, columns),))
+    return TypeAdapter(rows)
 
 
 def checked(answer: sqlite3.Cursor, columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
@@ -45,10 +47,10 @@ def checked(answer: sqlite3.Cursor, columns: tuple[Any, ...]) -> list[tuple[Any,
     RowError
         A row has another value.
     """
-    names = [column[0] for column in answer.description]
     try:
         return _shape(columns).validate_python(answer.fetchall())
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         row, column = (*first["loc"], 0, 0)[:2]
-        raise RowError(f"{names[int(column)]} in row {int(row) + 1}: {first['msg']}") from error
+        name = answer.description[int(column)][0]
+        raise RowError(f"{name} in row {int(row) + 1}: {first['msg']}") from error

@@ -239,15 +239,18 @@ def _unknown(n: int, confidence: float, delta: float, why: str, *, paired: bool)
     return Comparison(Judgement.INCONCLUSIVE, None, None, None, confidence, None, n, delta, None, paired, why)
 
 
+def _logs_of_both(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats] | None:
+    """None where a sample has no logarithm. ValueError where one is not finite."""
+    first, second = checked(a), checked(b)
+    return (np.log(first), np.log(second)) if np.all(first > 0) and np.all(second > 0) else None
+
+
 def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats | None:
     """ln(B/A) of every pair, in the order measured; None where one has none."""
-    first, second = checked(a), checked(b)
-    if first.size != second.size:
-        raise ValueError(f"{first.size} samples of A and {second.size} of B are no pairs")
-    if not (np.all(first > 0) and np.all(second > 0)):
-        return None
-    ratios: Floats = np.log(second) - np.log(first)
-    return ratios
+    if np.size(a) != np.size(b):
+        raise ValueError(f"{np.size(a)} samples of A and {np.size(b)} of B are no pairs")
+    both = _logs_of_both(a, b)
+    return None if both is None else both[1] - both[0]
 
 
 def versus_rule(delta: float = DELTA, *, lower_is_better: bool = True) -> PairedRule:
@@ -283,13 +286,10 @@ def compare_samples(
         A sample is not finite.
     """
     check_confidence(1 - alpha)
-    first, second = checked(a), checked(b)
-    n = int(min(first.size, second.size))
-    if n == 0:
-        return _unknown(0, 1 - alpha, delta, "one side has no samples", paired=False)
-    if not (np.all(first > 0) and np.all(second > 0)):
-        return _unknown(n, 1 - alpha, delta, NO_RATIOS, paired=False)
-    first, second = np.log(first), np.log(second)
+    n, both = int(min(np.size(a), np.size(b))), _logs_of_both(a, b)
+    if n == 0 or both is None:
+        return _unknown(n, 1 - alpha, delta, NO_RATIOS if n else "one side has no samples", paired=False)
+    first, second = both
     own = max(values.size / effective_size(values, CAUTION) for values in (first, second))
     effect = own if design_effect is None else design_effect
     shift = rank_sum_shift(first, second, alpha, effect)

@@ -261,7 +261,7 @@ class RankFile:
     def _decode(self, number: int, offset: int, count: int, payload: bytes) -> Iterator[Record]:
         """The records of a chunk. A fault within it, which a checksum can't show, ends the file there."""
         at, thread, site = 0, 0, None
-        most = min(int(self.header.get("size", MOST_RANKS)) + MOST_OUTSIDE, MOST_RANKS)
+        most = int(self.header.get("size", MOST_RANKS)) + MOST_OUTSIDE
         for index in range(count):
             try:
                 name, fields, listed = self._readers[payload[at]]

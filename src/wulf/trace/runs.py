@@ -16,7 +16,7 @@ class Runs(Sequence[int]):
     It takes the memory and the time of its runs, so of what the file has, until somebody walks it.
     """
 
-    def __init__(self, runs: Sequence[Run] = ()) -> None:
+    def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = runs
         self._length = sum(times for _, times, _ in runs)
 

@@ -18,7 +18,7 @@ from wulf.sentry.choosing import monthly_tests
 from wulf.sentry.incident import Kind, Observation, State, closed, seen
 from wulf.sentry.judging import Judgement, accept, judged, suspects
 from wulf.sentry.plan import Measure, SentryPlan
-from wulf.sentry.rows import Real, Reals, Text
+from wulf.sentry.rows import Real, Reals, Text, Whole
 from wulf.sentry.state import Figure, MetricInfo, SentryState
 from wulf.stats.series.detector import Limits
 
@@ -134,10 +134,8 @@ def test_figures_of_others_and_without_a_logarithm_are_left_alone(state: SentryS
 
 def kept(state: SentryState) -> tuple[object, object]:
     """What the detectors know."""
-    levels = state.rows(
-        "SELECT node, first, waiting, up, down, residual FROM level", (), Text, Reals, Reals, *[Real | None] * 3
-    )
-    return levels, state.rows("SELECT class, residuals FROM pool", (), Text, Reals)
+    levels = state.rows("SELECT * FROM level", (), Whole, Text, Reals, *[Real | None] * 8, Reals)
+    return levels, state.rows("SELECT * FROM pool", (), Whole, Text, Reals)
 
 
 def test_a_run_that_is_rolled_back_leaves_the_detectors_as_they_were(state: SentryState) -> None:

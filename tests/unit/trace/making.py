@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wulf.trace.calls import BY_NAME
-from wulf.trace.reader import Trace, open_trace
+from wulf.trace.reader import CHUNK, HEAD, Trace, open_trace
 from wulf.trace.record import ANY, Completion, Record
 from wulf.trace.writer import RankWriter
 
@@ -23,6 +24,13 @@ def made(
         with RankWriter(folder, {**header, **((headers or {}).get(rank, {}))}) as out:
             out.add_all(records)
     return open_trace(folder)
+
+
+def sealed(file: bytes, payload: bytes, records: int) -> bytes:
+    """A rank's file with another payload in its first chunk, and the checksum of that."""
+    at = file.index(CHUNK)
+    end = at + HEAD.size + HEAD.unpack_from(file, at)[1]
+    return file[:at] + HEAD.pack(CHUNK, len(payload), records, zlib.crc32(payload)) + payload + file[end:]
 
 
 def send(peer: int, size: int, tag: int = 0, gap: int = 0, call: int = 0, **more: Any) -> Record:

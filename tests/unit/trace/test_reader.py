@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.trace.making import made, pingpong, plain, recv, send, some_record
+from tests.unit.trace.making import made, pingpong, plain, recv, sealed, send, some_record
 from wulf.trace.calls import BY_NAME
 from wulf.trace.errors import TraceError
 from wulf.trace.reader import HEAD, RankFile, open_trace, timed
@@ -62,11 +62,7 @@ def test_files_of_version_1_do_not_tell_what_an_exchange_gets(tmp_path: Path) ->
     path = made(tmp_path, [[exchange, after]]).ranks[0].path
     data = bytearray(path.read_bytes())
     data[8:10] = (1).to_bytes(2, "little")
-    begin = data.index(b"CHNK")
-    at, length = begin + HEAD.size, HEAD.unpack_from(data, begin)[1]
-    payload = encoded(exchange)[:-1] + encoded(after)
-    data[begin : at + length] = HEAD.pack(b"CHNK", len(payload), 2, zlib.crc32(payload)) + payload
-    path.write_bytes(data)
+    path.write_bytes(sealed(bytes(data), encoded(exchange)[:-1] + encoded(after), 2))
     one = RankFile(path)
     assert plain(list(one.records())) == plain([Record("Alltoallv", bytes=10, bytes2=10, counts=[5, 5]), after])
     assert one.fault is None
@@ -75,15 +71,10 @@ def test_files_of_version_1_do_not_tell_what_an_exchange_gets(tmp_path: Path) ->
 def test_lists_take_what_their_runs_take_in_the_file(tmp_path: Path) -> None:
     """A file of 1.5 MB whose calls each claimed a count for four million ranks took minutes to read."""
     path = made(tmp_path, [[Record("Reduce_scatter", counts=[8, 8])]], {0: {"size": MOST_RANKS}}).ranks[0].path
-    data = bytearray(path.read_bytes())
-    begin = data.index(b"CHNK")
-    at, length = begin + HEAD.size, HEAD.unpack_from(data, begin)[1]
     one = bytearray([0x39, 0, 0, 0])  # times, comm
     for number in (MOST_RANKS, 8 << 1 | 1, MOST_RANKS):
         put_varint(one, number)
-    payload = bytes(one) * 1000
-    data[begin : at + length] = HEAD.pack(b"CHNK", len(payload), 1000, zlib.crc32(payload)) + payload
-    path.write_bytes(data)
+    path.write_bytes(sealed(path.read_bytes(), bytes(one) * 1000, 1000))
     tracemalloc.start()
     try:
         records = list(RankFile(path).records())

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.findings import EXPECTED, Evidence, Finding, Severity
 from wulf.core.names import fold, plural
 from wulf.core.records import Record
 from wulf.core.units import show
-from wulf.findings.expected import KIND, MOST_EVIDENCE
+from wulf.findings.expected import MOST_EVIDENCE
 from wulf.findings.levelled import usable
 from wulf.measure.node.rows import Row, display_unit, rows_of, table
 
@@ -132,7 +132,7 @@ def _finding(nodes: Sequence[str], beside: Sequence[_Beside], whose: str) -> Fin
         text += f" Slower than nine of ten of them: {', '.join(_words(one) for one in slow[:MOST_TOLD])}"
         text += f", and {len(slow) - MOST_TOLD:,} more." if len(slow) > MOST_TOLD else "."
     return Finding(
-        kind=KIND, severity=Severity.INFO,
+        kind=EXPECTED, severity=Severity.INFO,
         subject=fold(dict.fromkeys(one.node for one in slow) if slow else nodes), text=text,
         next_step="`wulf audit` over these and others of their hardware shows what is set otherwise" if slow else "",
         evidence=[

@@ -105,7 +105,7 @@ def _accused(family: Key, loss: _Loss, usual: float, others: int) -> Finding:
     beside = f"{loss.value / usual:.0f} times as much as {like}" if usual > 0 else f"where {like} lose nothing to it"
     return Finding(
         kind="deviation", severity=Severity.BAD, subject=node,
-        text=f"{node}'s CPU {record.text('cpu')} loses {_share(loss.value, low, high)} to {key.text}, "
+        text=f"{node}'s CPU {record.number('cpu', 0)} loses {_share(loss.value, low, high)} to {key.text}, "
         f"{beside}.",
         next_step=_step(key),
         evidence=[
@@ -153,7 +153,7 @@ def _large(records: Sequence[Record], told: set[tuple[str, str, str]]) -> Iterat
             part = f", {of['value']:.0%} of what it loses" if of.get("value") is not None else ""
             yield Finding(
                 kind="noise source", severity=Severity.WARN, subject=node,
-                text=f"{node}'s CPU {record.text('cpu')} loses "
+                text=f"{node}'s CPU {record.number('cpu', 0)} loses "
                 f"{_share(record.value or 0.0, record.low, record.high)} to {key.text}{part}.",
                 next_step=_step(key), about={"class": key.kind, "culprit": key.name},
                 evidence=[

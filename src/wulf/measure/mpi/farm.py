@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from wulf.core.errors import UsageError
 from wulf.core.given import first_fault
 from wulf.core.names import plural
+from wulf.core.records import CHANGED
 from wulf.model.farm.study import FarmPoint, Nearby
 from wulf.model.impact import AFTER, BEFORE, FigureRow, Quantity, Visit, figures_of
 from wulf.stats.intervals import least_samples
@@ -150,8 +151,7 @@ def _add_nearness(near: dict[str, Nearby], info: Mapping[str, Any]) -> None:
     try:
         _workers().validate_python(info, strict=True)
     except ValidationError as error:
-        what = f"a replicate's info.{first_fault(error)}"
-        raise UsageError(what, "the run was changed by hand, or a newer wulf wrote it") from error
+        raise UsageError(f"a replicate's info.{first_fault(error)}", CHANGED) from error
     each = [info.get(name, ()) for name in ("nearness", "trip", "overhead", "batches")]
     rows = [row for row in zip(*each, strict=False) if row[3]]
     for place in {row[0] for row in rows}:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+from wulf.core.findings import LAUNCH
 from wulf.core.names import plural, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in
@@ -123,7 +124,7 @@ def typical(run: Run) -> str:
 
 def mpi_section(run: Run) -> list[Section]:
     """Where the ranks ran, curves, and tables; nothing where no ranks were launched."""
-    launch = next((finding for finding in run.findings if finding.kind == "launch"), None)
+    launch = next((finding for finding in run.findings if finding.kind == LAUNCH), None)
     shown = main_grids(run)
     if launch is None and not shown:
         return []

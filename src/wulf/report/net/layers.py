@@ -61,7 +61,7 @@ def layer_table(run: Run) -> LayerTable | None:
     top = layers[-1].record
     return LayerTable(
         subject_text(top.subject),
-        float(top.params["bytes"] or 0),
+        top.number("bytes", 0),
         tuple(LayerRow(layer.name, layer.record, below.get(layer.name)) for layer in layers),
         tuple(record for record in found if record is not below[record.text("layer")]),
     )

@@ -159,7 +159,7 @@ def _services(run: Run) -> list[Section]:
     found: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in run.records:
         if record.phase == PHASE and "port" in record.params and record.value is not None:
-            port = record.params.get("port")
+            port = record.params["port"]
             found["others" if port is None else str(port), str(record.params.get("program") or "")].append(record)
 
     def row(service: tuple[str, str], own: Sequence[Record]) -> tuple[float, Row]:

@@ -37,7 +37,7 @@ def curve_tables(run: Run, node: str) -> list[Section]:
 
 def _curve_table(found: Mapping[str, Sequence[Record]], names: Sequence[str], over: str) -> Columns:
     curves = {curve.name: curve for curve in table().curves}
-    points = {name: {float(point.params[over] or 0): point for point in found[name]} for name in names}
+    points = {name: {point.number(over, 0): point for point in found[name]} for name in names}
     divisors, heads = [], [over]
     for name in names:
         curve = curves[name]

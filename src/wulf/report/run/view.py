@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.findings import EXPECTED, Evidence, Finding, Severity
 from wulf.core.names import fold, natural, plural, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
-from wulf.findings.expected import KIND as EXPECTED
 from wulf.report.kit.figures import (
     cell_name,
     confidence_text,

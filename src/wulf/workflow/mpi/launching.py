@@ -16,7 +16,7 @@ from typing import Any
 from wulf.cluster.mpi import World, WorldSpec
 from wulf.cluster.session import RequestError, SessionLost
 from wulf.core.errors import NodeError, UsageError
-from wulf.core.findings import Finding, Severity
+from wulf.core.findings import LAUNCH, Finding, Severity
 from wulf.measure.engine.collect import add_counters
 from wulf.measure.engine.ends import ProbeSession
 from wulf.measure.engine.probes import Pattern
@@ -242,7 +242,7 @@ def launch_finding(version: str, places: Sequence[str], launches: int, *, how: s
         what = "replicate" if how == EACH else "block of replicates"
         told = f"Every {what} had a launch of its own ({launches}): intervals hold what changes between launches."
     return Finding(
-        kind="launch", severity=Severity.INFO, subject="",
+        kind=LAUNCH, severity=Severity.INFO, subject="",
         text=f"{version}: {len(places)} {'rank' if len(places) == 1 else 'ranks'}, {ranks_text(places)}. {told}",
         about={"places": list(places), "mpi": version, "launch": how, "launches": launches},
     )  # fmt: skip

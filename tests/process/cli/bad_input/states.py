@@ -55,12 +55,12 @@ def changed_state(sound: bytes, chance: random.Random) -> Iterator[tuple[str, by
 
 def _change(db: sqlite3.Connection, chance: random.Random) -> str:
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    db.execute("PRAGMA ignore_check_constraints = ON")
     while True:
         table = chance.choice(tables)
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         column, value = chance.choice(columns), chance.choice(VALUES)
         try:
-            db.execute("PRAGMA ignore_check_constraints = ON")
             done = db.execute(f"UPDATE {table} SET {column} = ?", (value,))
         except sqlite3.IntegrityError:  # a key, of each row once
             continue

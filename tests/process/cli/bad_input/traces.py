@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.unit.trace.making import made, pingpong, recv, send, wait
+from tests.unit.trace.making import made, pingpong, recv, sealed, send, wait
 from wulf.trace.reader import CHUNK, HEAD
 from wulf.trace.record import ANY, MOST_RANKS, Completion, Record
 from wulf.trace.runs import Runs
@@ -64,13 +63,6 @@ def _about(rank: int) -> list[Record]:
         *([send(1, 64, 9, 100, 50), recv(1, 64, 9, 0, 100)] if rank == 0 else [recv(0, 64, 9), send(0, 64, 9, 100)]),
         wait(gap=5), Record("pcontrol", number=3),
     ]  # fmt: skip
-
-
-def sealed(sound: bytes, payload: bytes, records: int) -> bytes:
-    """The file with another payload in its first chunk."""
-    at = sound.index(CHUNK)
-    end = at + HEAD.size + HEAD.unpack_from(sound, at)[1]
-    return sound[:at] + HEAD.pack(CHUNK, len(payload), records, zlib.crc32(payload)) + payload + sound[end:]
 
 
 def changed_rank(sound: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:

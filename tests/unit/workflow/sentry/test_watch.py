@@ -12,7 +12,7 @@ from tests.unit.workflow.sentry.playing import DAY, HOUR, PLAN, START, Played, l
 from wulf.sentry.harvest import LOST, Harvest
 from wulf.sentry.incident import Kind
 from wulf.sentry.plan import Measure, SentryPlan
-from wulf.sentry.rows import Text
+from wulf.sentry.rows import Text, Whole
 from wulf.sentry.state import Measurement, SentryState
 from wulf.workflow.sentry.children import End
 from wulf.workflow.sentry.taking import Result, result_of, take_in
@@ -60,7 +60,7 @@ def test_a_run_that_an_earlier_sentry_left_whole_is_taken_in_and_one_that_is_not
     watch_of(state, played)
     assert {one.id: one.state for one in state.measurements(0.0)} == {whole.number: "done", torn.number: "lost"}
     assert [(one.node, one.value) for one in state.figures("node.copy", 0.0)] == [(whole.nodes[0], 3e9)]
-    assert state.rows("SELECT node FROM claim", (), Text) == []
+    assert state.rows("SELECT * FROM claim", (), Text, Whole) == []
 
 
 def test_nodes_whose_processes_can_t_be_ended_stay_claimed(state: SentryState) -> None:
@@ -197,4 +197,4 @@ def test_what_runs_is_ended_with_the_sentry_and_says_nothing_of_its_nodes(state:
     watch.stop()
     watch.give_up()
     assert {one.state for one in state.measurements(0.0)} == {"lost"}
-    assert (state.rows("SELECT node FROM claim", (), Text), state.last_measured(), state.signs(0.0)) == ([], {}, [])
+    assert (state.rows("SELECT * FROM claim", (), Text, Whole), state.last_measured(), state.signs(0.0)) == ([], {}, [])
