@@ -30,18 +30,19 @@ ANY_RUN = (0, 1)
 
 PAIR = {
     "burst": "burst", "connect": "connect", "loaded": "rtt", "oneway": "there", "openloop": "delay", "pingpong": "rtt",
-    "request": "rtt", "stream": "throughput", "sweep --most 64 --seconds 0.005": "latency",
+    "request": "rtt", "stream": "throughput", "sweep --most 64 --seconds 0.005": "rtt",
     "curve --least 4096 --most 8192 --seconds 0.01": "client_cpus",
     "zero-loss --frames 1518 --seconds 0.02 --width 20%": "sent",
 }  # fmt: skip
-"""Pattern of `wulf net` between two nodes, with what makes it short → a metric of its records."""
+"""Pattern of `wulf net` between two nodes, with what makes it short → a metric of its records. Of a sweep its cells: on
+a busy machine the line through a few small sizes may tell no latency, and says why."""
 
 TWO = {
     "clock": "error", "collective --start barrier": "time",
     "collectives --sizes 8 --ops bcast --start barrier": "time", "linpack": "rate", "loggp": "prtt",
     "message-rate": "rate", "overlap": "overlap", "pairs": "rtt", "pingping": "time", "pingpong": "rtt",
     "ptrans": "throughput", "ring": "latency", "stream": "throughput",
-    "sweep --most 64 --seconds 0.005": "latency", "curve --least 4096 --most 8192 --seconds 0.01": "client_cpus",
+    "sweep --most 64 --seconds 0.005": "rtt", "curve --least 4096 --most 8192 --seconds 0.01": "client_cpus",
 }  # fmt: skip
 """Probe of `wulf mpi` between two nodes → a metric of its records. Collectives begin at a barrier: at an agreed moment
 all ranks must have a CPU, which a busy machine gives them too late."""

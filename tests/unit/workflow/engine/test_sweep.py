@@ -144,6 +144,15 @@ def test_drift_within_the_tolerance_does_not_matter(simulate: Any) -> None:
     assert not [f for f in simulate(value=drifting(1.02)).run.findings if f.kind == "noise"]
 
 
+def test_a_line_that_meets_size_0_below_no_time_tells_no_latency_and_says_why(simulate: Any) -> None:
+    outcome = simulate(value=lambda _client, _server, params: 2 * (params["bytes"] - 0.5) / 1e9)
+    (line,) = [r for r in outcome.run.records if r.metric == "latency"]
+    assert line.value is None
+    assert "smaller sizes tell it" in (line.reason or "")
+    (rate,) = [r.value for r in outcome.run.records if r.metric == "bandwidth"]
+    assert rate == pytest.approx(1e9, rel=0.001)
+
+
 def test_a_budget_ends_it_with_what_there_is(simulate: Any) -> None:
     outcome = simulate(Effort(quick=True, budget=1e-9), value=bent())
     assert outcome.run.meta["state"] == "complete"
