@@ -18,6 +18,7 @@ from pathlib import Path
 import wulf
 from tests.process.cli.bad_input import files, nodes, options
 from tests.process.cli.bad_input.trial import End, Input, tried, trouble
+from wulf.core.errors import INTERRUPTED
 
 KINDS = ("refused", "incomplete", "taken", "wrong")
 
@@ -73,33 +74,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(given: list[Input], scratch: Path, jobs: int, began: float, *, taken: bool) -> int:
-    """Try them, and print a table by surface, and what went wrong: an example of each way."""
+    """Try them; print the first of each way to go wrong when it is seen, and at its end or Ctrl-C a table of all."""
     counts: dict[str, Counter[str]] = {}
-    wrong: dict[str, list[str]] = {}
-    slowest, largest = 0.0, 0
-    for number, (one, end) in enumerate(tried(given, scratch, jobs), 1):
-        found = trouble(one, end)
-        kind = "wrong" if found else {0: "taken", 1: "taken", 2: "refused"}.get(end.code, "incomplete")
-        counts.setdefault(one.surface, Counter())[kind] += 1
-        slowest, largest = max(slowest, end.cpu), max(largest, end.memory)
-        if found:
-            wrong.setdefault(way(found, end), []).append(
-                f"{one.surface}: {one.what}\n    {found}: {end.err.strip()[-400:]}"
-            )
-        elif taken and kind == "taken":
-            print(f"taken  {one.surface}: {one.what[:150]}")
-        if sys.stderr.isatty() and number % 20 == 0:
-            left = (time.monotonic() - began) / number * (len(given) - number)
-            print(f"\r{number} of {len(given)}, {left:.0f} s left ", end="", file=sys.stderr)
+    ways: Counter[str] = Counter()
+    slowest, largest, number, interrupted = 0.0, 0, 0, False
+    try:
+        for number, (one, end) in enumerate(tried(given, scratch, jobs), 1):
+            found = trouble(one, end)
+            kind = "wrong" if found else {0: "taken", 1: "taken", 2: "refused"}.get(end.code, "incomplete")
+            counts.setdefault(one.surface, Counter())[kind] += 1
+            slowest, largest = max(slowest, end.cpu), max(largest, end.memory)
+            if found:
+                ways[way(found, end)] += 1
+                if ways[way(found, end)] == 1:
+                    print(f"wrong  {one.surface}: {one.what}\n    {found}: {end.err.strip()[-400:]}", flush=True)
+            elif taken and kind == "taken":
+                print(f"taken  {one.surface}: {one.what[:150]}")
+            progress(number, len(given), time.monotonic() - began)
+    except KeyboardInterrupt:
+        interrupted = True
     print(f"{'read by':<26}" + "".join(f"{kind:>12}" for kind in KINDS))
     counts["all"] = sum(counts.values(), Counter())
     for surface, row in sorted(counts.items(), key=lambda item: (item[0] == "all", item[0])):
         print(f"{surface:<26}" + "".join(f"{row[kind]:>12}" for kind in KINDS))
-    print(f"{len(given)} inputs in {time.monotonic() - began:.0f} s; the most that one took: {slowest:.2f} s of a CPU, "
+    tried_of = f"{number} of {len(given)} inputs" if interrupted else f"{number} inputs"
+    print(f"{tried_of} in {time.monotonic() - began:.0f} s; the most that one took: {slowest:.2f} s of a CPU, "
           f"{largest >> 20} MiB")  # fmt: skip
-    for name, examples in sorted(wrong.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(examples)} x {name}; for example\n  {min(examples, key=len)}")
-    return 1 if wrong else 0
+    for name, times in ways.most_common():
+        print(f"{times} x {name}")
+    return INTERRUPTED if interrupted else 1 if ways else 0
+
+
+def progress(number: int, of: int, took: float) -> None:
+    """Tell how far it is: on a terminal all the time, elsewhere at each tenth."""
+    left = f"{number} of {of}, {took / number * (of - number):.0f} s left"
+    if sys.stderr.isatty():
+        if number % 20 == 0:
+            print(f"\r{left} ", end="", file=sys.stderr)
+    elif number * 10 // of > (number - 1) * 10 // of:
+        print(left, file=sys.stderr, flush=True)
 
 
 def way(found: str, end: End) -> str:

@@ -45,8 +45,9 @@ Other = Literal["a pipe", "a folder", "a loop", "zeros without end", "a terabyte
 CONFIG = "config.toml"
 """In an input's folder: what is set for the command."""
 
-OUT, ERR = ".out", ".err"
-"""Beside an input's folder: what the command said."""
+OUT, ERR, BEGAN = ".out", ".err", ".began"
+"""Beside an input's folder: what the command said, and the bytes of memory that it began with. A fork begins with fewer
+than its parent has: pages of files come when they are read."""
 
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]")
 _PR_SET_CHILD_SUBREAPER = 36
@@ -139,21 +140,20 @@ def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tupl
         A folder for their folders.
     """
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what a child leaves behind is ended here
-    running: dict[int, tuple[Input, Path, float, int]] = {}
+    running: dict[int, tuple[Input, Path, float]] = {}
     left = enumerate(inputs)
     while True:
         while len(running) < at_once and (following := next(left, None)) is not None:
             number, one = following
             folder = _prepared(one, scratch / str(number))
-            began_with = _resident()
-            running[_forked(one, folder)] = (one, folder, time.monotonic(), began_with)
+            running[_forked(one, folder)] = (one, folder, time.monotonic())
         if not running:
             return
         pid, status, usage = os.wait4(-1, os.WNOHANG)
         hung = False
         if pid == 0:
             now = time.monotonic()
-            late = [pid for pid, (one, _, since, _) in running.items() if now - since > one.patience]
+            late = [pid for pid, (one, _, since) in running.items() if now - since > one.patience]
             if not late:
                 time.sleep(0.002)
                 continue
@@ -162,11 +162,11 @@ def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tupl
             hung = True
         if pid not in running:
             continue  # what a command had started, and left to us
-        one, folder, _, began_with = running.pop(pid)
+        one, folder, _ = running.pop(pid)
         _end_all_of(pid)
-        said = [folder.with_suffix(suffix) for suffix in (OUT, ERR)]
-        out, err = (path.read_text(errors="replace") for path in said)
-        memory = max(0, (usage.ru_maxrss << 10) - began_with)
+        said = [folder.with_suffix(suffix) for suffix in (OUT, ERR, BEGAN)]
+        out, err, began_with = (path.read_text(errors="replace") for path in said)
+        memory = max(0, (usage.ru_maxrss << 10) - int(began_with))
         cpu = usage.ru_utime + usage.ru_stime
         yield one, End(os.waitstatus_to_exitcode(status), cpu, memory, hung, out, err, _replaced(folder))
         shutil.rmtree(folder, ignore_errors=True)
@@ -252,6 +252,7 @@ def _forked(one: Input, folder: Path) -> int:
             WULF_CONFIG=CONFIG if os.path.lexists(CONFIG) else "",
         )
         tempfile.tempdir = None  # it goes by TMPDIR anew: a process that ends as this one does tidies nothing away
+        folder.with_suffix(BEGAN).write_text(str(_resident()))
         code = _ran(one)
     finally:
         os._exit(code)
