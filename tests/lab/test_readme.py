@@ -163,10 +163,9 @@ def test_a_link_gets_a_delay(place: Path) -> None:
     assert subprocess.run(words, cwd=place, capture_output=True, timeout=60, check=False).returncode == 0
 
 
-@pytest.mark.timeout(1200)  # three minutes of CPU time, of which a busy machine gives a part
 def test_the_statistics_test_themselves(place: Path) -> None:
-    """The same claims, in the same reduced form, as in tests/process/selftest/test_run.py."""
-    done = run("wulf stats selftest --quick", place, "--json", timeout=1200)
+    """One area of them: tests/process/selftest/test_run.py has all, in thirteen minutes of CPU time."""
+    done = run("wulf stats selftest --quick", place, "--only", "knobs", "--json", timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     claims = [json.loads(line) for line in done.stdout.splitlines()]
     assert any(claim["verdict"] == "met" for claim in claims)

@@ -41,8 +41,8 @@ def survey(lab: labs.Lab, tmp_path: Path) -> Callable[[], Run]:
     return surveyed
 
 
-FAST = {"rate": None}
-"""Links as fast as the machine: what costs the CPU time is felt."""
+FAST = pytest.param({"rate": None}, id="fast", marks=pytest.mark.alone)
+"""Links as fast as the machine: what costs the CPU time is felt, that of others beside it too."""
 
 EMULATED = {"rate": None, "link": {"delay": "0"}}
 """Links that wulf-link carries, all alike until a test makes one worse."""

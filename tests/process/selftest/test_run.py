@@ -21,7 +21,7 @@ CHEAP = "naive", "blame"
 
 
 @pytest.mark.full
-@pytest.mark.timeout(3600)  # three minutes of a CPU, of which a busy machine gives a twentieth
+@pytest.mark.timeout(3600)  # thirteen minutes of CPU time, of which a busy machine gives a fourth
 def test_every_claim_holds_in_the_reduced_form() -> None:
     found = claims(quick=True)
     assert [f"{claim.what}, {claim.stream}: {claim.share:.1%}" for claim in missed(found)] == []
