@@ -147,6 +147,27 @@ def test_a_field_that_is_needed_is_missed_and_held_against_its_type(program: str
     assert fault(program, op, {"id": 1, "ok": True}) is not None
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("counters", {"client": {"cpu": {"all": {"user": 0.1}}, "missing": ["/proc/softirqs"]}}, None),
+        ("counters", {"client": {"cpu": 5}}, "cpu is no table"),
+        ("counters", {"server": 5}, "server has no counters"),
+        ("during", {"client": {"tcp": {"counts": {"lost": 1}, "gauges": {"rtt": {"max": 0.1}}}, "samples": 3}}, None),
+        ("during", {"client": {"tcp": {"counts": {"lost": 1}}}}, "gauges"),
+        ("during", {"client": {"tcp": {"counts": {"lost": "1"}, "gauges": {}}}}, "lost"),
+        ("info", {"started_at": 12.5, "late_seconds": 0.0, "cpu": 1}, None),
+        ("info", {"late_seconds": "late"}, "late_seconds"),
+    ],
+)  # fmt: skip
+def test_what_a_replicate_says_besides_its_figures_is_held_to_what_is_read_of_it(
+    field: str, value: Any, why: str | None
+) -> None:
+    sound = {"metrics": {"rtt": {"value": 1e-5}}, "seconds": 0.1, "counters": {}, "info": {}, "during": None}
+    found = fault("wulf-net", "run", {**sound, field: value})
+    assert found is None if why is None else why in str(found)
+
+
 def test_a_class_of_sizes_that_no_message_has_is_refused() -> None:
     """2^number is made of it: a number beyond all lengths would take all memory."""
     calls = {"MPI_Send": {"kind": "send", "calls": 1, "bytes": 8, "same": 0.0, "other": 0.1, "open": 0.0}}

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from wulf.agent.facts import find
 from wulf.agent.net.traffic import MOST_GROUPS
+from wulf.core.records import Counters, During, Sides
 
 EXCERPT = 60
 """Letters of a value at fault that are told."""
@@ -25,29 +26,11 @@ EXCERPT = 60
 Figure = float | None
 """NaN and infinity never get here: JSON has none (`core.foreign`)."""
 
-MISSING = "missing"
-"""Among counters: the files that could not be read."""
-
-
-def _figures(counters: dict[str, Any]) -> dict[str, Any]:
-    """Counters as they are; ValueError where something among them is no figure."""
-    for name, value in counters.items():
-        if isinstance(value, dict):
-            _figures(value)
-        elif name == MISSING and isinstance(value, list) and all(isinstance(one, str) for one in value):
-            continue
-        elif isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise ValueError(f"{name} is no figure: {_excerpt(value)}")
-    return counters
-
 
 def _excerpt(value: Any) -> str:
     said = repr(value)
     return said if len(said) <= EXCERPT else f"{said[:EXCERPT]}…"
 
-
-Counters = Annotated[dict[str, Any], AfterValidator(_figures)]
-"""Figures by name, at any depth."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=200)]
 """What this machine names a file or folder by: no way leads out of the folder that it is for."""
@@ -94,12 +77,19 @@ class Metric(TypedDict):
     peaks: NotRequired[list[dict[str, Figure]] | None]
 
 
+class Begun(TypedDict, total=False):
+    """What the runner reads of a replicate's info: when it began, by the node's clock, and how late [s]."""
+
+    started_at: Figure
+    late_seconds: Figure
+
+
 class Replicate(TypedDict):
     metrics: dict[str, Metric]
     seconds: Figure
-    counters: Counters
-    info: NotRequired[dict[str, Any]]
-    during: NotRequired[dict[str, Any] | None]
+    counters: Sides
+    info: NotRequired[Begun]
+    during: NotRequired[dict[str, During | None] | None]
 
 
 NoiseCulprit = TypedDict("NoiseCulprit", {"class": str, "name": str, "pid": NotRequired[int]})

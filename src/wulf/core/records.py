@@ -5,16 +5,19 @@ Fields may be added, never renamed: runs written by older versions stay readable
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from math import isfinite
 from operator import is_, not_
-from typing import Any
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from typing_extensions import TypedDict
 
 from wulf.core.errors import UsageError
+from wulf.core.given import first_fault
+from wulf.core.names import shortened
 
 
 class Verdict(StrEnum):
@@ -42,6 +45,10 @@ class Provenance(StrEnum):
 CHANGED = "the run was changed by hand, or a newer wulf wrote it"
 """Next to what no record or replicate of this wulf says."""
 
+FOREIGN = "the node's programs are not this wulf's: see what `wulf doctor` says of it"
+"""Next to what no program of this wulf answers."""
+
+Shape = TypeVar("Shape")
 Param = str | int | float | bool | None
 
 optional = partial(Field, exclude_if=partial(is_, None))
@@ -49,6 +56,66 @@ optional = partial(Field, exclude_if=partial(is_, None))
 
 filled = partial(Field, exclude_if=not_)
 """A text, list or table that JSON holds where it has any content."""
+
+
+MISSING = "missing"
+"""Among counters: the files that could not be read."""
+
+TABLES = frozenset({"cpu", "interrupts", "netstat", "nic", "snmp", "softirqs", "softnet"})
+"""Counters of several things each, by name: of CPUs, interfaces, protocols."""
+
+ENDS = ("client", "server")
+
+
+def _figures(counters: dict[str, Any]) -> dict[str, Any]:
+    """Counters as they are; ValueError where something among them is no figure."""
+    for name, value in counters.items():
+        if isinstance(value, dict):
+            _figures(value)
+        elif name == MISSING and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            continue
+        elif isinstance(value, bool) or not isinstance(value, int | float | None):
+            raise ValueError(f"{name} is no figure: {shortened(repr(value), 60)}")
+    return counters
+
+
+def _tables(counters: dict[str, Any]) -> dict[str, Any]:
+    """Counters of a host as they are; ValueError where those of several things are not told thing by thing."""
+    for name in TABLES & counters.keys():
+        table = counters[name]
+        if not isinstance(table, dict) or not all(isinstance(one, dict) for one in table.values()):
+            raise ValueError(f"{name} is no table of figures: {shortened(repr(table), 60)}")
+    return counters
+
+
+def _of_ends(counters: dict[str, Any]) -> dict[str, Any]:
+    """Counters by where they were read, as they are; ValueError where those of an end are no host's."""
+    for name, value in counters.items():
+        if isinstance(value, dict):
+            _tables(value)
+        elif name in ENDS:
+            raise ValueError(f"{name} has no counters: {shortened(repr(value), 60)}")
+    return counters
+
+
+Counters = Annotated[dict[str, Any], AfterValidator(_figures), AfterValidator(_tables)]
+"""A host's: figures by name, at any depth."""
+
+Sides = Annotated[dict[str, Any], AfterValidator(_figures), AfterValidator(_of_ends)]
+"""Counters by where they were read: "client", "server", or a node."""
+
+
+class Tcp(TypedDict):
+    """What the kernel said of the connections meanwhile: how much each count grew, and each gauge's median and ends."""
+
+    counts: dict[str, float | None]
+    gauges: dict[str, dict[str, float | None]]
+
+
+class During(TypedDict, total=False):
+    """What was seen at an end while a replicate was measured; there is more."""
+
+    tcp: Tcp | None
 
 
 class Record(BaseModel):
@@ -75,7 +142,7 @@ class Record(BaseModel):
     verdict: Verdict
     reason: str | None = Field(default=None, description="Why the verdict is not ok, or the value null.")
     provenance: Provenance = Provenance.MEASURED
-    counters: dict[str, Any] = Field(default_factory=dict, description="Counter deltas of both ends, summed.")
+    counters: Sides = Field(default_factory=dict, description="Counter deltas of both ends, summed.")
     samples: list[float] = Field(default_factory=list, description="One value a replicate, in the order measured.")
     at: str = Field(description="When the record was complete: ISO 8601, UTC.")
     better: str | None = optional(default=None, description="'higher' or 'lower', where the metric does not say so.")
@@ -148,10 +215,44 @@ class Record(BaseModel):
             raise self._without(name, "value")
         return str(self.params[name])
 
+    def said(self, shape: type[Shape]) -> Shape:
+        """`info` as a TypedDict has it. Raises UsageError where it is not so."""
+        return info_as(shape, self.info, self._named)
+
+    @property
+    def _named(self) -> str:
+        return f"a record of {self.subject} {self.metric} ({self.phase})"
+
     def _without(self, name: str, what: str) -> UsageError:
-        which = f"a record of {self.subject} {self.metric} ({self.phase})"
-        told = f"{which} has no {what} of {name}: {self.params.get(name)!r:.40}"
-        return UsageError(told, CHANGED)
+        return UsageError(f"{self._named} has no {what} of {name}: {self.params.get(name)!r:.40}", CHANGED)
+
+
+@cache
+def _shape(shape: Any) -> TypeAdapter[Any]:
+    """Made when it is asked for: it takes milliseconds."""
+    return TypeAdapter(shape)
+
+
+def info_as(shape: type[Shape], info: Mapping[str, Any] | None, whose: str, next_step: str = CHANGED) -> Shape:
+    """What a program says besides its figures, `info`, as who reads it knows it; there may be more in it.
+
+    Parameters
+    ----------
+    shape
+        A TypedDict.
+    whose
+        For the error: "a record of n1 rtt".
+
+    Raises
+    ------
+    UsageError
+        It is not so: its field, and what is wrong with it.
+    """
+    try:
+        _shape(cast("Hashable", shape)).validate_python(info or {}, strict=True)
+    except ValidationError as error:
+        raise UsageError(f"{whose} has no sound info.{first_fault(error)}", next_step) from error
+    return cast("Shape", info or {})
 
 
 def passes_of(record: Record) -> Sequence[int]:

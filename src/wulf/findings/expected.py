@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wulf.apps.linpack.peaks import KINDS, core_of
+from wulf.apps.linpack.peaks import KINDS, OfPeak, core_of
 from wulf.core.findings import EXPECTED, Evidence, Finding, Severity
 from wulf.core.names import fold
 from wulf.core.records import Record
@@ -273,8 +273,9 @@ def solving(measured: Measured) -> Iterator[Reached]:
         if known is not None:
             kind = known.metric.removeprefix("share.")
             peak = "measured peak" if kind == "measured" else f"peak by {kind} clock"
-            source = f"the nodes' {peak}: {known.info['how']}"
-            yield Reached(rate.subject, rate, rate.value, float(known.info["peak"]), source)
+            of = known.said(OfPeak)
+            if of["peak"]:
+                yield Reached(rate.subject, rate, rate.value, of["peak"], f"the nodes' {peak}: {of.get('how', '')}")
 
 
 RULES = (

@@ -4,15 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from wulf.agent.blas.find import label
 from wulf.core.errors import UsageError
-from wulf.core.records import Record
+from wulf.core.records import FOREIGN, Record, info_as
 from wulf.measure.engine.probes import AGENT
 
 _PRODUCT, _PEAK = "dgemm", "fma"
 """The probes of products and of the peak."""
+
+
+class _Product(TypedDict):
+    value: float | None
+    n: NotRequired[int]
+    reason: NotRequired[str | None]
+
+
+class _Plain(TypedDict, total=False):
+    plain: bool
+
+
+class _Called(TypedDict, total=False):
+    """What a record of `dgemm` says of its library."""
+
+    libraries: list[_Plain]
+
+
+class Library(_Plain):
+    """A library that was called: its median rate [flop/s] of `n` products, and the seconds that they took."""
+
+    path: str
+    name: NotRequired[str]
+    version: NotRequired[str | None]
+    rate: _Product
+    seconds: float
+
+
+class _Products(TypedDict):
+    """What `dgemm` says of its figure."""
+
+    libraries: list[Library]
 
 
 @dataclass(frozen=True)
@@ -31,14 +65,19 @@ class LibraryRates:
     @property
     def plain(self) -> bool:
         """Whether programs can use it: the libraries of NumPy's and SciPy's wheels give their functions other names."""
-        infos = (record.info for record in self.rates.values())
-        return all(library.get("plain", True) for info in infos for library in info.get("libraries", ()))
+        told = (record.said(_Called) for record in self.rates.values())
+        return all(library.get("plain", True) for products in told for library in products.get("libraries", ()))
 
     @property
     def best(self) -> Record | None:
         """Its fastest NB; None where it has no rate."""
         there = [record for record in self.rates.values() if record.value is not None]
         return max(there, key=lambda record: record.value or 0.0) if there else None
+
+
+def libraries_of(node: str, answer: Mapping[str, Any]) -> list[Library]:
+    """Of a node's answer to `dgemm`. Raises UsageError where it is none."""
+    return info_as(_Products, answer.get("info"), f"{node}'s answer to {_PRODUCT}", FOREIGN)["libraries"]
 
 
 def path_of(wanted: str, answer: Mapping[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
 from wulf.core.foreign import is_plain, parse
-from wulf.core.records import Record
+from wulf.core.records import Counters, During, Record, Sides
 
 LARGEST = 1 << 30
 """Bytes of a JSON file: ten times what plan.json of 10,000 nodes takes."""
@@ -115,7 +115,7 @@ class Idle(TypedDict):
     """What a node counted while nothing was measured, of baseline.json."""
 
     seconds: float
-    counters: dict[str, Any]
+    counters: Counters
     frequency: NotRequired[dict[str, Any] | None]
 
 
@@ -168,8 +168,8 @@ class ProbeAnswer(Line):
 
     metrics: dict[str, ReplicateFigure]
     seconds: float | None
-    counters: dict[str, dict[str, Any]] | None
-    during: dict[str, Any] | None
+    counters: Sides | None
+    during: dict[str, During | None] | None
     info: dict[str, Any] | None
     start: NotRequired[Start]
 

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, record_schema
@@ -72,3 +74,38 @@ def test_what_is_no_number_is_named(value: object) -> None:
 def test_a_parameter_that_is_not_there_is_named(params: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=r"has no value of op: None"):
         make(params=params).text("op")
+
+
+class Said(TypedDict, total=False):
+    shares: dict[str, float]
+
+
+def test_what_a_program_said_besides_comes_as_who_reads_it_knows_it() -> None:
+    info = {"shares": {"panel": 0.1}, "more": "of it"}
+    assert make(info=info).said(Said) == info
+    assert make().said(Said) == {}
+
+
+def test_what_it_never_says_is_named() -> None:
+    record = make(info={"shares": {"panel": "much"}}, phase="sweep")
+    with pytest.raises(UsageError, match=r"a record of n1>n2 rtt \(sweep\) has no sound info\.shares\.panel: "):
+        record.said(Said)
+
+
+@pytest.mark.parametrize(
+    ("counters", "why"),
+    [
+        ({"client": {"cpu": {"0": {"user": 1.5}}, "ctxt": 3, "vm": {"pgfault": 2}, "missing": ["/proc/stat"]}}, None),
+        ({}, None),
+        ({"client": 5}, "client has no counters: 5"),
+        ({"server": {"cpu": 5}}, "cpu is no table of figures: 5"),
+        ({"server": {"softnet": {"0": 5}}}, "softnet is no table of figures"),
+        ({"server": {"ctxt": "many"}}, "ctxt is no figure: 'many'"),
+    ],
+)  # fmt: skip
+def test_counters_are_a_hosts_by_where_they_were_read(counters: dict[str, Any], why: str | None) -> None:
+    if why is None:
+        assert make(counters=counters).counters == counters
+    else:
+        with pytest.raises(ValidationError, match=why):
+            make(counters=counters)

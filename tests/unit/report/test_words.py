@@ -82,11 +82,11 @@ def test_quantile_names() -> None:
 
 def test_counters_of_trouble_alone_the_largest_first() -> None:
     counters = {
-        "client": {"softnet": {"squeezed": 4}, "cpu.all.steal": 0.5, "udp.InErrors": 0},
+        "client": {"softnet": {"0": {"squeezed": 4}}, "cpu.all.steal": 0.5, "udp.InErrors": 0},
         "server": {"tcp.InSegs": 9, "interrupts.31:virtio0": 400, "cpu": {"0": {"softirq": 1.0}}},
     }
     each = record("a>b", "rtt", 1e-5, counters=counters)
-    assert counters_of_interest(each) == [("client.softnet.squeezed", 4), ("client.cpu.all.steal", 0.5)]
+    assert counters_of_interest(each) == [("client.softnet.0.squeezed", 4), ("client.cpu.all.steal", 0.5)]
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ def test_a_line_that_is_no_replicate_is_as_good_as_torn(tmp_path: Path) -> None:
         replicate(0, metrics={"rtt": {"value": "fast"}}),
         replicate(0, metrics={"rtt": {"value": 1, "quantiles": {"0.5": "x"}}}),
         replicate(0, seconds=None) | {"counters": 3}, replicate(0, start={}), failed | {"error": "gone"},
+        replicate(0) | {"counters": {"client": {"cpu": 3}}}, replicate(0) | {"during": {"client": {"tcp": 3}}},
     ]  # fmt: skip
     with RunWriter(tmp_path / "run", "survey") as writer:
         for one in (*sound, *bad):
@@ -249,6 +250,7 @@ def test_a_line_that_is_no_replicate_is_as_good_as_torn(tmp_path: Path) -> None:
         ("fingerprint.json", {"n1": {"cpu.model": "x"}}, "n1.cpu.model"),
         ("baseline.json", {"before": {"n1": {"seconds": "1", "counters": {}}}}, "before.n1.seconds"),
         ("baseline.json", {"before": 1}, "before"),
+        ("baseline.json", {"before": {"n1": {"seconds": 1.0, "counters": {"cpu": 3}}}}, "before.n1.counters"),
     ],
 )
 def test_a_file_of_another_shape_is_named_with_the_field(tmp_path: Path, name: str, content: Any, why: str) -> None:

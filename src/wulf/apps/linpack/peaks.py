@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 KINDS = ("base", "turbo", "measured")
 
@@ -31,6 +33,13 @@ class Peak:
     value: float | None
     how: str = ""
     reason: str = ""
+
+
+class OfPeak(TypedDict):
+    """What the record of a share of a peak says of it: flop/s, and what it was computed from."""
+
+    peak: float | None
+    how: NotRequired[str]
 
 
 @dataclass(frozen=True)

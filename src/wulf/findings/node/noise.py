@@ -13,7 +13,7 @@ from wulf.core.names import natural, plural
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.findings.node.deviating import classes_of
-from wulf.measure.node.culprits import PROBE, Key, culprits_in, key_of, totals_in
+from wulf.measure.node.culprits import PROBE, AllTaken, Key, Taken, culprits_in, key_of, share_of_lost, totals_in
 from wulf.stats.cluster.nodes import FALSE_ACCUSATIONS, LEAST_NODES, LEAST_SPREADS
 from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.intervals import few_mean_interval
@@ -149,8 +149,8 @@ def _large(records: Sequence[Record], told: set[tuple[str, str, str]]) -> Iterat
     for node in sorted(worst, key=natural):
         ordered = sorted(worst[node], key=lambda one: -(one.value or 0.0))
         for record in [one for one in ordered if (node, *key_of(one)) not in told][:MOST_TOLD]:
-            key, of = key_of(record), record.info.get("of_lost") or {}
-            part = f", {of['value']:.0%} of what it loses" if of.get("value") is not None else ""
+            key, of = key_of(record), share_of_lost(record.said(Taken))
+            part = f", {of:.0%} of what it loses" if of is not None else ""
             yield Finding(
                 kind="noise source", severity=Severity.WARN, subject=node,
                 text=f"{node}'s CPU {record.number('cpu', 0)} loses "
@@ -196,8 +196,8 @@ def _few(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Fi
 def _untold(records: Sequence[Record]) -> Iterator[Finding]:
     """What tracing could not tell, node by node: steal, lost records, a loop that had no more room."""
     for (node, cpu), total in sorted(totals_in(records).items(), key=lambda item: (natural(item[0][0]), item[0][1])):
-        said = total.info
-        lost, kept = int(said.get("lost_records", 0)), int(said.get("trace_records", 0))
+        said = total.said(AllTaken)
+        lost, kept = said.get("lost_records", 0), said.get("trace_records", 0)
         if lost:
             text = (
                 f"{node}'s CPU {cpu}: {plural(lost, 'record')} of {lost + kept:,} had no room in the ring; the time "
@@ -207,7 +207,7 @@ def _untold(records: Sequence[Record]) -> Iterator[Finding]:
         if said.get("stopped_early"):
             text = f"{node}'s CPU {cpu}: so many detours that the loop had no room for more, and ended early."
             yield Finding(kind="note", severity=Severity.WARN, subject=node, text=text)
-        stolen, seconds = float(said.get("steal_seconds", 0.0)), float(said.get("all_seconds", 0.0))
+        stolen, seconds = said.get("steal_seconds", 0.0), said.get("all_seconds", 0.0)
         if seconds > 0 and stolen / seconds > STOLEN:
             text = (
                 f"{node}'s CPU {cpu}: by the kernel's counter the hypervisor took {show(stolen, 's')} of "

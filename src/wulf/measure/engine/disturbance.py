@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 CLOCK_MOVED = 0.03
@@ -16,11 +17,21 @@ MOST_MOVED = 0.25
 """Of the replicates: where the clock moved in fewer, the median does not feel it."""
 
 
+def clock_ends(info: Mapping[str, Any] | None) -> tuple[float | None, float | None]:
+    """The effective clock rate before and after a replicate [Hz], of its info; None where it was not measured."""
+    rates = (info or {}).get("clock_rate")
+    before, after = (rates.get(end) if isinstance(rates, Mapping) else None for end in ("before", "after"))
+    return _rate(before), _rate(after)
+
+
+def _rate(said: object) -> float | None:
+    return float(said) if isinstance(said, int | float) and isfinite(said) and said > 0 else None
+
+
 def clock_rates(replicate: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The effective clock rate before and after a replicate [Hz]; None where it was not measured."""
-    rates = (replicate.get("info") or {}).get("clock_rate") or {}
-    before, after = rates.get("before"), rates.get("after")
-    return (float(before), float(after)) if before and after else None
+    """Both; None where one of them was not measured."""
+    before, after = clock_ends(replicate.get("info"))
+    return (before, after) if before and after else None
 
 
 def stolen_share(replicates: Sequence[Mapping[str, Any]]) -> float | None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from wulf.core.errors import UsageError
-from wulf.core.given import first_fault
 from wulf.core.names import plural
-from wulf.core.records import CHANGED
+from wulf.core.records import info_as
 from wulf.model.farm.study import FarmPoint, Nearby
 from wulf.model.impact import AFTER, BEFORE, FigureRow, Quantity, Visit, figures_of
 from wulf.stats.intervals import least_samples
@@ -141,18 +138,16 @@ class _Workers(TypedDict, total=False):
     batches: list[float]
 
 
-@cache
-def _workers() -> TypeAdapter[_Workers]:
-    return TypeAdapter(_Workers)
+class _Uneven(TypedDict):
+    """What one of several kinds of unit says of its work."""
+
+    length: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 def _add_nearness(near: dict[str, Nearby], info: Mapping[str, Any]) -> None:
     """What a replicate says of its workers, by how near they are to the master; nothing in runs of before."""
-    try:
-        _workers().validate_python(info, strict=True)
-    except ValidationError as error:
-        raise UsageError(f"a replicate's info.{first_fault(error)}", CHANGED) from error
-    each = [info.get(name, ()) for name in ("nearness", "trip", "overhead", "batches")]
+    told = info_as(_Workers, info, "a farm's replicate")
+    each = [told.get(name, ()) for name in ("nearness", "trip", "overhead", "batches")]
     rows = [row for row in zip(*each, strict=False) if row[3]]
     for place in {row[0] for row in rows}:
         own = [row for row in rows if row[0] == place]
@@ -260,7 +255,8 @@ def _uneven(params: Mapping[str, Any], pairs: Sequence[tuple[Mapping[str, Any], 
     def of(metric: str, which: int) -> list[float]:
         return [pair[which]["metrics"][metric]["value"] for pair in pairs]
 
-    as_much = [seconds / pair[1]["info"]["length"] for seconds, pair in zip(of("seconds", 1), pairs, strict=True)]
+    lengths = [info_as(_Uneven, uneven.get("info"), "a replicate of uneven units")["length"] for _, uneven in pairs]
+    as_much = [seconds / length for seconds, length in zip(of("seconds", 1), lengths, strict=True)]
     return UnevenCell(
         params["kinds"], params["workers"], params["batch"], params["units"], params["style"],
         params.get("threads", 1), of("seconds", 0), as_much, of("efficiency", 0), of("efficiency", 1), of("unit", 0),

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
-from wulf.core.records import Provenance, Record, Verdict
+from pydantic import AfterValidator
+from typing_extensions import TypedDict
+
+from wulf.core.errors import UsageError
+from wulf.core.records import CHANGED, Provenance, Record, Verdict, info_as
 from wulf.measure.engine.collect import Replicate
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import MPI
@@ -17,12 +21,22 @@ PHASE, METRIC = "pairs", "rtt"
 Pair = tuple[str, str]
 
 
+def _triangle(rows: list[list[float]]) -> list[list[float]]:
+    """Rows as they are; ValueError where they are not the upper half of a square."""
+    if [len(row) for row in rows] != list(range(len(rows), 0, -1)):
+        raise ValueError("its rows are not the upper half of a square")
+    return rows
+
+
+class _Matrix(TypedDict, total=False):
+    matrix: Annotated[list[list[float]], AfterValidator(_triangle)] | None
+
+
 def matrix_of(replicate: Replicate) -> Sequence[Sequence[float]]:
     """The upper half, row by row, in seconds: rank a's row holds a+1, a+2, …; empty where the replicate failed."""
     if not replicate["ok"]:
         return ()
-    found: Sequence[Sequence[float]] = (replicate.get("info") or {}).get("matrix") or ()
-    return found
+    return info_as(_Matrix, replicate.get("info"), "a replicate of all pairs of ranks").get("matrix") or ()
 
 
 def node_pairs(places: Sequence[str]) -> dict[Pair, list[tuple[int, int]]]:
@@ -38,6 +52,9 @@ def node_pairs(places: Sequence[str]) -> dict[Pair, list[tuple[int, int]]]:
 def pair_samples(replicates: Sequence[Replicate], places: Sequence[str]) -> Iterator[tuple[Pair, list[float]]]:
     """For each pair of nodes one round trip a replicate [s]: the median over the pairs of ranks between them."""
     matrices = [matrix for matrix in map(matrix_of, replicates) if matrix]
+    odd = next((len(matrix) + 1 for matrix in matrices if len(matrix) + 1 != len(places)), None)
+    if odd is not None:
+        raise UsageError(f"a replicate of all pairs of ranks is of {odd} ranks, the run of {len(places)}", CHANGED)
     for pair, ranks in node_pairs(places).items():
         yield pair, [median(matrix[a][b - a - 1] for a, b in ranks) for matrix in matrices]
 

@@ -6,9 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired
 
-from wulf.core.records import Record, Verdict
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from wulf.core.records import Record, Verdict, info_as
 from wulf.measure.engine.collect import Replicate, replicates_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import NODE
@@ -74,16 +77,81 @@ class _Toll:
     longest: float = 0.0
     pids: set[int] = field(default_factory=set)
 
-    def add(self, replicate: int, row: Mapping[str, Any]) -> None:
-        self.seconds[replicate] = self.seconds.get(replicate, 0.0) + float(row["total"])
-        self.count += int(row["count"])
-        self.longest = max(self.longest, float(row["longest"]))
+    def add(self, replicate: int, row: Row) -> None:
+        self.seconds[replicate] = self.seconds.get(replicate, 0.0) + row["total"]
+        self.count += row["count"]
+        self.longest = max(self.longest, row["longest"])
         if "pid" in row:
-            self.pids.add(int(row["pid"]))
+            self.pids.add(row["pid"])
 
     def of(self, replicates: int) -> list[float]:
         """A value a replicate: 0 where it took nothing, which was measured."""
         return [self.seconds.get(number, 0.0) for number in range(replicates)]
+
+
+Piece = TypedDict("Piece", {"class": str, "name": str, "at": float, "length": float, "pid": NotRequired[int]})
+"""Who ran from when on within a detour, and how long [s]."""
+
+Row = TypedDict(
+    "Row", {"class": str, "name": str, "pid": NotRequired[int], "total": float, "count": int, "longest": float}
+)
+"""Who took how much of a replicate's traced time [s]."""
+
+
+class Detour(TypedDict):
+    """A time that the loop was away [s], and who had it; of how many more pieces is not told."""
+
+    length: float
+    pieces: list[Piece]
+    more: NotRequired[int]
+
+
+class _Share(TypedDict):
+    value: float | None
+
+
+class _Tracing(TypedDict, total=False):
+    records: int
+    lost_records: int
+    missing: list[str]
+
+
+class _Traced(TypedDict):
+    """What the probe says of a replicate."""
+
+    traced_seconds: Annotated[float, Field(gt=0)]
+    untraced_seconds: float
+    culprits: list[Row]
+    longest: list[Detour]
+    steal: NotRequired[_Share | None]
+    tracing: NotRequired[_Tracing | None]
+    stopped_early: NotRequired[bool]
+
+
+class Taken(TypedDict, total=False):
+    """What a culprit's record says besides: its share of the loss, how often and how long it ran, its processes."""
+
+    of_lost: _Share | None
+    rate: float
+    longest: float
+    pids: list[int]
+
+
+class AllTaken(Taken, total=False):
+    """What the record of all culprits of a CPU says besides: the worst detours, and what could not be told."""
+
+    detours: list[Detour]
+    trace_records: int
+    lost_records: int
+    stopped_early: bool
+    steal_seconds: float
+    all_seconds: float
+
+
+def share_of_lost(taken: Taken) -> float | None:
+    """Of what the CPU loses, how much a culprit took; None where it is not known."""
+    share = taken.get("of_lost")
+    return share["value"] if share else None
 
 
 def key_of(record: Record) -> Key:
@@ -117,19 +185,23 @@ def culprit_records(cells: Sequence[Cell], replicates: Sequence[Replicate], run:
     found = []
     by_cell = replicates_of(cells, replicates)
     for cell in cells:
-        answers = [one["info"] for one in by_cell[cell.id] if one["ok"] and "culprits" in (one.get("info") or {})]
+        answers = [
+            info_as(_Traced, one["info"], f"a replicate of {cell.client} {PROBE}")
+            for one in by_cell[cell.id]
+            if one["ok"] and "culprits" in (one.get("info") or {})
+        ]
         if answers:
             found += _of_cell(cell, answers, run, at)
     return found
 
 
-def _of_cell(cell: Cell, answers: Sequence[Mapping[str, Any]], run: str, at: str) -> list[Record]:
-    seconds = [float(answer["traced_seconds"]) for answer in answers]
+def _of_cell(cell: Cell, answers: Sequence[_Traced], run: str, at: str) -> list[Record]:
+    seconds = [answer["traced_seconds"] for answer in answers]
     tolls: dict[Key, _Toll] = defaultdict(_Toll)
     whole = _Toll()
     for number, answer in enumerate(answers):
         for row in answer["culprits"]:
-            tolls[Key(str(row["class"]), str(row["name"]))].add(number, row)
+            tolls[Key(row["class"], row["name"])].add(number, row)
             whole.add(number, row)
     ordered = sorted(tolls, key=lambda key: -sum(tolls[key].seconds.values()))
     told = {key: tolls[key] for key in ordered[:MOST_TOLD]}
@@ -149,19 +221,22 @@ def _together(tolls: Sequence[_Toll]) -> _Toll:
     return summed
 
 
-def _about(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _about(answers: Sequence[_Traced]) -> dict[str, Any]:
     """What is said of a cell once: its worst detours, what the hypervisor and the tracing say of themselves."""
-    detours = [{**detour, "replicate": number} for number, one in enumerate(answers) for detour in one["longest"]]
-    tracing = [one.get("tracing") or {} for one in answers]
+    detours: list[dict[str, Any]] = [
+        {**detour, "replicate": number} for number, one in enumerate(answers) for detour in one["longest"]
+    ]
+    tracing: list[_Tracing] = [one.get("tracing") or {} for one in answers]
+    steals = [steal for one in answers if (steal := one.get("steal"))]
     return {
         "detours": sorted(detours, key=lambda detour: -float(detour["length"]))[:WORST],
-        "traced_seconds": sum(float(one["traced_seconds"]) for one in answers),
-        "all_seconds": sum(float(one["traced_seconds"]) + float(one["untraced_seconds"]) for one in answers),
-        "steal_seconds": sum(float((one.get("steal") or {}).get("value") or 0.0) for one in answers),
-        "trace_records": sum(int(one.get("records", 0)) for one in tracing),
-        "lost_records": sum(int(one.get("lost_records", 0)) for one in tracing),
-        "stopped_early": any(bool(one.get("stopped_early")) for one in answers),
-        "missing": sorted({str(name) for one in tracing for name in one.get("missing", [])}),
+        "traced_seconds": sum(one["traced_seconds"] for one in answers),
+        "all_seconds": sum(one["traced_seconds"] + one["untraced_seconds"] for one in answers),
+        "steal_seconds": sum(steal["value"] or 0.0 for steal in steals),
+        "trace_records": sum(one.get("records", 0) for one in tracing),
+        "lost_records": sum(one.get("lost_records", 0) for one in tracing),
+        "stopped_early": any(one.get("stopped_early", False) for one in answers),
+        "missing": sorted({name for one in tracing for name in one.get("missing", [])}),
     }
 
 

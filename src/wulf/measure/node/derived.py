@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.core.records import Provenance, Record, Verdict
+from wulf.measure.engine.disturbance import clock_ends
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.cells import Lack
 from wulf.measure.node.edges import edge_records
@@ -41,9 +42,9 @@ def _clocks(records: Sequence[Record], run: str) -> list[Record]:
     """The median over a node's cells of the rate found before each: what programs had while all this was measured."""
     rates: dict[str, list[float]] = {}
     for record in records:
-        before = (record.info.get("clock_rate") or {}).get("before")
+        before, _ = clock_ends(record.info)
         if record.probe == NODE and record.stopped is not None and before:  # a cell's other metrics tell the same again
-            rates.setdefault(record.subject, []).append(float(before))
+            rates.setdefault(record.subject, []).append(before)
     row = table().by_name[CLOCK]
     found = []
     for node, samples in rates.items():

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 from statistics import median
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
+from wulf.measure.engine.disturbance import clock_ends
 from wulf.measure.engine.probes import APP
 from wulf.measure.node.rows import CURVE, rows_of
 from wulf.stats.estimates import PointEstimate
@@ -94,9 +95,7 @@ def clock_of(records: Iterable[Record]) -> float | None:
     """The clock rate in Hz that wulf-node measured before and after its samples: the median over the records."""
     seen = []
     for record in records:
-        rate = record.info.get("clock_rate")
-        ends = [rate.get(end) for end in ("before", "after")] if isinstance(rate, Mapping) else []
-        known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end) and end > 0]
+        known = [end for end in clock_ends(record.info) if end is not None]
         if known:
             seen.append(sum(known) / len(known))
     return median(seen) if seen else None

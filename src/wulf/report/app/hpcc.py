@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wulf.apps.hpcc import NAME, PARTS, SummaryFigure
-from wulf.apps.linpack.peaks import KINDS
+from wulf.apps.linpack.peaks import KINDS, OfPeak
 from wulf.core.records import Record
 from wulf.report.kit.figures import interval_text, value_text, verdict_text
 from wulf.report.kit.view import Cell, Columns, Element, Note
@@ -81,9 +81,7 @@ def _shares(name: str, record: Record, peaks: Mapping[str, float]) -> list[str]:
 
 def _peak(record: Record | None) -> float | None:
     """flop/s of all nodes, as the record of a share has it."""
-    info = record.info if record is not None else {}
-    peak = info.get("peak")
-    return None if peak is None else float(peak)
+    return None if record is None else record.said(OfPeak)["peak"]
 
 
 def _doubts(found: Mapping[str, Record]) -> list[str]:

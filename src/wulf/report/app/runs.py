@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from wulf.core.names import plural, shortened, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
@@ -29,7 +31,16 @@ SHARE = "share."
 PEAKS = {"base": "the base clock", "turbo": "the highest clock", "measured": "measured multiply-adds"}
 """Kind of a peak → what it comes from; the first that is known stands in the headline, as in the Top500."""
 
-NOT_FACTS = frozenset({"checks", "notes", "usage"})
+
+class _Told(TypedDict, total=False):
+    """What the last good run said besides the program's facts."""
+
+    checks: dict[str, Any] | None
+    notes: list[str] | None
+    usage: Any
+
+
+NOT_FACTS = _Told.__optional_keys__
 
 HIDDEN = frozenset({"pattern", "ranks", "per_node", "mpi", "program"})
 """Parameters that the line about the launch says."""
@@ -53,11 +64,6 @@ class Application:
         return self.main.replicates + len(self.failures)
 
     @property
-    def info(self) -> Mapping[str, Any]:
-        """What its last good run said."""
-        return self.main.info
-
-    @property
     def name(self) -> str:
         """`phyml: bootstraps 8, taxa 16`."""
         params = self.main.params
@@ -75,12 +81,13 @@ class Application:
     def lines(self) -> list[str]:
         """What stands below its figures: checks, facts, notes, and runs that had no figure."""
         said = []
-        checks, facts = self.info.get("checks") or {}, {k: v for k, v in self.info.items() if k not in NOT_FACTS}
+        told = self.main.said(_Told)
+        checks, facts = told.get("checks") or {}, {k: v for k, v in self.main.info.items() if k not in NOT_FACTS}
         if checks:
             said.append(f"checked: {'; '.join(map(str, checks.values()))}")
         if facts:
             said.append(", ".join(f"{name} {_fact(value)}" for name, value in facts.items()))
-        said += [f"note: {note}" for note in self.info.get("notes") or ()]
+        said += [f"note: {note}" for note in told.get("notes") or ()]
         if self.failures:
             counts = Counter(WORDS.get(failure["code"], failure["code"]) for failure in self.failures)
             words = ", ".join(f"{count} × {word}" for word, count in counts.items())

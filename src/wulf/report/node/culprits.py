@@ -9,7 +9,19 @@ from typing import Any
 from wulf.core.names import natural, plural
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
-from wulf.measure.node.culprits import CLASSES, EXPLAINED, PROBE, Key, culprits_in, key_of, totals_in
+from wulf.measure.node.culprits import (
+    CLASSES,
+    EXPLAINED,
+    PROBE,
+    AllTaken,
+    Detour,
+    Key,
+    Taken,
+    culprits_in,
+    key_of,
+    share_of_lost,
+    totals_in,
+)
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.figures import MARKS
 from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section
@@ -75,15 +87,16 @@ def _table(places: Sequence[Place], totals: Mapping[Place, Record], own: Mapping
         total = totals[place]
         rows.append((place_name(place), Cell("all", "strong"), *_figures(total), "100 %", "", ""))
         rows += [
-            (place_name(place), _who(key_of(record), record.info), *_figures(record), *_more(record.info))
+            (place_name(place), _who(key_of(record), said), *_figures(record), *_more(said))
             for record in own.get(place, [])[:MOST_CULPRITS]
+            for said in [record.said(Taken)]
         ]
     heads = ["Where", "Who", "Share", "Interval", "Of lost", "A second", "Longest"]
     return Columns(heads, rows, words=2, merged=True)
 
 
-def _who(key: Key, info: Mapping[str, Any]) -> Cell:
-    pids = info.get("pids") or []
+def _who(key: Key, taken: Taken) -> Cell:
+    pids = taken.get("pids") or []
     said = [EXPLAINED[key.kind]] if key.kind in EXPLAINED else []
     said += [f"pid {pids[0]}"] if len(pids) == 1 else [plural(len(pids), "process", "processes")] if pids else []
     return Cell(key.text, small=said)
@@ -100,12 +113,12 @@ def _figures(record: Record) -> tuple[Cell, str]:
     return value, f"{record.low / divisor:.3g}–{record.high / divisor:.3g} {unit}"
 
 
-def _more(info: Mapping[str, Any]) -> tuple[str, str, str]:
-    part = (info.get("of_lost") or {}).get("value")
+def _more(taken: Taken) -> tuple[str, str, str]:
+    part = share_of_lost(taken)
     return (
         "–" if part is None else f"{100 * part:.3g} %",
-        show(float(info.get("rate", 0.0)), "Hz", 2),
-        show(float(info.get("longest", 0.0)), "s", 3),
+        show(taken.get("rate", 0.0), "Hz", 2),
+        show(taken.get("longest", 0.0), "s", 3),
     )
 
 
@@ -128,14 +141,12 @@ def costs(records: Sequence[Record]) -> list[str]:
 
 
 def _worst(totals: Mapping[Place, Record]) -> list[Section]:
-    found = [(place, detour) for place, record in totals.items() for detour in record.info.get("detours", [])]
-    found = sorted(found, key=lambda one: -float(one[1]["length"]))[:MOST_DETOURS]
+    found = [(place, detour) for place, record in totals.items() for detour in record.said(AllTaken).get("detours", [])]
+    found = sorted(found, key=lambda one: -one[1]["length"])[:MOST_DETOURS]
     if not found:
         return []
-    rows: list[Row] = [
-        (place_name(place), show(float(one["length"]), "s"), timeline(one), told(one)) for place, one in found
-    ]
-    used = {str(piece["class"]) for _, one in found for piece in one["pieces"]}
+    rows: list[Row] = [(place_name(place), show(one["length"], "s"), timeline(one), told(one)) for place, one in found]
+    used = {piece["class"] for _, one in found for piece in one["pieces"]}
     legend = ", ".join(f"{LETTERS[kind]} {CLASSES[kind]}" for kind in LETTERS if kind in used)
     about = "the worst detours as timelines: who ran when; the table has the same in words"
     drawing = Drawing("culprits-worst", partial(detour_chart, found), about, SCRIPTS, low=True)
@@ -144,48 +155,47 @@ def _worst(totals: Mapping[Place, Record]) -> list[Section]:
     return [Section("The worst detours", key="detours", link="Detours", body=body)]
 
 
-def timeline(detour: Mapping[str, Any]) -> str:
+def timeline(detour: Detour) -> str:
     """A letter for each equal part of a detour: of who had the most of it."""
-    length = float(detour["length"])
+    length = detour["length"]
     letters = []
     for column in range(BAR):
         start, end = length * column / BAR, length * (column + 1) / BAR
         kinds: dict[str, float] = {}
         for piece in detour["pieces"]:
-            at = float(piece["at"])
-            overlap = min(end, at + float(piece["length"])) - max(start, at)
+            overlap = min(end, piece["at"] + piece["length"]) - max(start, piece["at"])
             if overlap > 0:
-                kinds[str(piece["class"])] = kinds.get(str(piece["class"]), 0.0) + overlap
+                kinds[piece["class"]] = kinds.get(piece["class"], 0.0) + overlap
         letters.append(LETTERS.get(max(kinds, key=lambda kind: kinds[kind]), " ") if kinds else " ")
     return "".join(letters)
 
 
-def told(detour: Mapping[str, Any], most: int = 3) -> str:
+def told(detour: Detour, most: int = 3) -> str:
     """Who took most of a detour: `task make 16.7 ms, kernel entry 20 µs`."""
     sums: dict[Key, float] = {}
     for piece in detour["pieces"]:
-        key = Key(str(piece["class"]), str(piece["name"]))
-        sums[key] = sums.get(key, 0.0) + float(piece["length"])
+        key = Key(piece["class"], piece["name"])
+        sums[key] = sums.get(key, 0.0) + piece["length"]
     ordered = sorted(sums.items(), key=lambda one: -one[1])
-    more = len(ordered) - most + int(detour.get("more", 0) > 0)
+    more = len(ordered) - most + (detour.get("more", 0) > 0)
     said = [f"{key.text} {show(seconds, 's')}" for key, seconds in ordered[:most]]
     return ", ".join(said) + (f" and {more} more" if more > 0 else "")
 
 
-def detour_chart(found: Sequence[tuple[Place, Mapping[str, Any]]]) -> Chart:
+def detour_chart(found: Sequence[tuple[Place, Detour]]) -> Chart:
     """A bar a detour, in pieces; a series a class of culprits."""
-    divisor, unit = scale_for(max(float(one["length"]) for _, one in found), "s")
+    divisor, unit = scale_for(max(one["length"] for _, one in found), "s")
     classes: dict[str, dict[str, list[Any]]] = {}
     for row, (_, one) in enumerate(found):
         for piece in one["pieces"]:
-            kind = str(piece["class"])
+            kind = piece["class"]
             own = classes.setdefault(kind, {"at": [], "length": [], "row": [], "hover": []})
-            own["at"].append(float(piece["at"]) / divisor)
-            own["length"].append(float(piece["length"]) / divisor)
+            own["at"].append(piece["at"] / divisor)
+            own["length"].append(piece["length"] / divisor)
             own["row"].append(row)
-            key = Key(kind, str(piece["name"]))
+            key = Key(kind, piece["name"])
             pid = [f"pid {piece['pid']}"] if "pid" in piece else []
-            own["hover"].append(hover(key.text, [show(float(piece["length"]), "s"), *pid]))
+            own["hover"].append(hover(key.text, [show(piece["length"], "s"), *pid]))
     return {
         "kind": "detours",
         "rows": [label(place_name(place), 24) for place, _ in found],
@@ -209,7 +219,7 @@ def answer(records: Sequence[Record]) -> str:
         return ""
     own = culprits_in(records).get(place, [])
     first = own[0] if own else None
-    part = (first.info.get("of_lost") or {}).get("value") if first else None
+    part = share_of_lost(first.said(Taken)) if first else None
     most = f"; {part:.0%} of that: {key_of(first).text}" if first is not None and part is not None else ""
     interval = "" if total.low is None or total.high is None else f" ({total.low:.2%} to {total.high:.2%})"
     among = "" if len(totals) == 1 else f", the most of {len(totals):,} CPUs"

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from wulf.cluster.access import Access
 from wulf.core.findings import Finding, Severity
-from wulf.core.records import Param, Record
-from wulf.measure.blas import common_path, path_of
+from wulf.core.records import Param, Record, info_as
+from wulf.measure.blas import common_path, libraries_of, path_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.mpi.probes import LINPACK
@@ -47,8 +49,8 @@ def fastest_common(answers: Mapping[str, Mapping[str, Any]]) -> Choice:
         By node, what the agent's `dgemm` said.
     """
     rates = [
-        {each["path"]: each["rate"]["value"] for each in answer["info"]["libraries"] if each["rate"]["value"]}
-        for answer in answers.values()
+        {each["path"]: rate for each in libraries_of(node, answer) if (rate := each["rate"]["value"])}
+        for node, answer in answers.items()
     ]
     common = set.intersection(*map(set, rates)) if rates else set()
     if not common:
@@ -121,24 +123,45 @@ class Linpack(RanksStudy):
 
     def conclude(self, records: Sequence[Record]) -> Judgement:
         """What was solved, with what, and how right it is."""
-        infos = [each["info"] for each in read_run(self.given.writer.path).replicates if each["ok"]]
+        good = [each for each in read_run(self.given.writer.path).replicates if each["ok"]]
+        infos = [info_as(Solved, each["info"], f"a replicate of {LINPACK}") for each in good]
         return [], [solved_finding(infos, self._choice.why)] if infos else []
 
 
-def solved_finding(infos: Sequence[Mapping[str, Any]], why: str) -> Finding:
+class Solved(TypedDict):
+    """What a replicate says of its solution: how large, how divided, with what, and how right [1]."""
+
+    label: str
+    n: int
+    nb: int
+    grid: str
+    order: str
+    lookahead: int
+    memory_per_rank: float
+    residual: float
+    threshold: float
+    blas: str
+    blas_version: str
+    rank_0_seconds: dict[str, float]
+
+
+def solved_finding(infos: Sequence[Solved], why: str) -> Finding:
     """What was solved, with what, and how right it is; where the time of the first rank went."""
     last = infos[-1]
-    residual = max(float(info["residual"]) for info in infos)
-    shares = {name: median(float(info["rank_0_seconds"][name]) for info in infos) for name in last["rank_0_seconds"]}
+    residual = max(info["residual"] for info in infos)
+    seconds = [info["rank_0_seconds"] for info in infos]
+    shares = {name: median(each.get(name, 0.0) for each in seconds) for name in seconds[-1]}
     total = sum(shares.values()) or 1.0
     spent = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items() if value / total >= 0.005)
     text = (
         f"{last['label']}: n {last['n']}, blocks of {last['nb']}, grid {last['grid']} by {last['order']}, look-ahead "
-        f"{last['lookahead']}, {int(last['memory_per_rank']) / MEBI:.0f} MiB a rank. Scaled residual at most "
+        f"{last['lookahead']}, {last['memory_per_rank'] / MEBI:.0f} MiB a rank. Scaled residual at most "
         f"{residual:.2g}, below {last['threshold']:g}: right. BLAS {last['blas']} ({why}). "
         f"Time of rank 0: {spent}."
     )
     return Finding(
         kind=LINPACK, severity=Severity.INFO, subject="", text=text,
-        about={"residual": residual, **{name: last[name] for name in ("blas", "blas_version", "label")}},
+        about={
+            "residual": residual, "blas": last["blas"], "blas_version": last["blas_version"], "label": last["label"],
+        },
     )  # fmt: skip

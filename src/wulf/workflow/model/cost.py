@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wulf.apps.linpack.peaks import KINDS, OfPeak
 from wulf.cluster.inventory import expand
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, toml_of
@@ -131,13 +132,14 @@ def peaks_of(run: Run, random: np.random.Generator) -> dict[str, Sourced]:
 
     One that the run lacks is left out.
     """
-    shares = [one for one in run.records if one.metric.startswith(SHARE) and one.probe == APPLICATION]
+    names = {f"{SHARE}{kind}" for kind in KINDS}
+    shares = [one for one in run.records if one.metric in names and one.probe == APPLICATION]
     found: dict[str, Sourced] = {}
     for one in shares:
-        info = one.info
+        of = one.said(OfPeak)
         name = f"{one.metric.removeprefix(SHARE)} peak"
-        if info.get("peak") and name not in found:
-            found[name] = Sourced(known(float(info["peak"])), str(info.get("how") or f"run {run.id}"))
+        if of["peak"] and name not in found:
+            found[name] = Sourced(known(of["peak"]), of.get("how") or f"run {run.id}")
     if MEASURED in found:
         found[MEASURED] = _measured_beside(run, random) or found[MEASURED]
     return found

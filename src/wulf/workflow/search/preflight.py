@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.cluster.applications import Applications, Executable
 from wulf.core.errors import NodeError
-from wulf.measure.blas import LibraryRates, common_path
+from wulf.measure.blas import Library, LibraryRates, common_path, libraries_of
 from wulf.search.preflight import Preflight, ProductArm, Rate, Standing, compare
 
 ROWS = 1000
@@ -107,11 +107,11 @@ def _product(apps: Applications, arm: ProductArm) -> Rate:
         if not all(apps.alive(node) for node in apps.nodes):
             raise
         return Rate(None, error.what)
-    libraries = [library for answer in answers.values() for library in answer["info"]["libraries"]]
+    libraries = [library for node, answer in answers.items() for library in libraries_of(node, answer)]
     return _slowest(libraries, 2.0 * ROWS * ROWS * arm.nb)
 
 
-def _slowest(libraries: Sequence[Mapping[str, Any]], operations: float) -> Rate:
+def _slowest(libraries: Sequence[Library], operations: float) -> Rate:
     """One rate of the nodes' answers. A library whose functions have names of their own is for no program.
 
     It is all products over all their time, not the median product's: of products that are shorter than a time slice the

@@ -48,7 +48,7 @@ def test_workers_are_told_by_how_near_they_are() -> None:
 def test_what_no_worker_says_is_refused_by_name(trip: object) -> None:
     cells = [{"id": 0, "pattern": PROBE}]
     replicate = {"cell": 0, "ok": True, "metrics": {}, "info": {"nearness": ["node"], "trip": trip, "batches": [1]}}
-    with pytest.raises(UsageError, match=r"a replicate's info\.trip"):
+    with pytest.raises(UsageError, match=r"a farm's replicate has no sound info\.trip"):
         points_of({"cells": cells}, [replicate])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from wulf.core.errors import UsageError
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import MPI, Metric
 from wulf.measure.mpi.pairs import node_pairs, pair_records
@@ -74,6 +75,22 @@ def test_failed_replicates_count_for_no_pair_and_none_at_all_makes_no_record() -
     records = pairs([failed, *(replicate(i) for i in range(6))], ["n1", "n2", "n3"])
     assert {record.replicates for record in records} == {6}
     assert pairs([failed], ["n1", "n2", "n3"]) == []
+
+
+@pytest.mark.parametrize(
+    ("matrix", "why"),
+    [
+        ([[1e-5], [1e-5]], "info.matrix: Value error, its rows are not the upper half of a square"),
+        ([[1e-5]], "a replicate of all pairs of ranks is of 2 ranks, the run of 3"),
+        ("many", "info.matrix: Input should be a valid list"),
+        ([[1e-5, None], [1e-5]], "info.matrix.0.1"),
+    ],
+)
+def test_times_that_are_not_of_all_pairs_of_its_ranks_are_refused(matrix: Any, why: str) -> None:
+    changed = {**replicate(0), "info": {"matrix": matrix}}
+    with pytest.raises(UsageError) as refused:
+        pairs([replicate(1), changed], ["n1", "n2", "n3"])
+    assert why in str(refused.value)
 
 
 def test_a_pair_whose_replicates_differ_is_noisy() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.plan import Cell
 from wulf.measure.node.culprits import ALL, MOST_TOLD, PROBE, Key, culprit_records, culprits_in, key_of, totals_in
@@ -121,3 +122,18 @@ def test_a_cell_without_an_answer_has_no_culprits() -> None:
 def test_a_kernel_thread_has_one_name_on_all_cpus(name: str, family: str) -> None:
     assert Key("kernel_thread", name).family == Key("kernel_thread", family)
     assert Key("task", name).family == Key("task", name)
+
+
+@pytest.mark.parametrize(
+    ("info", "why"),
+    [
+        ({"traced_seconds": 0}, "info.traced_seconds"),
+        ({"culprits": [{"class": "task"}]}, "info.culprits.0.name"),
+        ({"tracing": {"records": "all"}}, "info.tracing.records"),
+        ({"steal": {"value": "much"}}, "info.steal.value"),
+    ],
+)
+def test_what_the_probe_never_says_is_refused_by_name(info: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        records([replicate([row("task", "make", 1e-3)], **info)])
+    assert why in str(refused.value)

@@ -20,7 +20,8 @@ from wulf.workflow.mpi.launching import Launch
 
 def said(**rates: float | None) -> dict[str, Any]:
     """What the agent's dgemm says of these libraries."""
-    return {"info": {"libraries": [{"path": f"/lib/{name}", "rate": {"value": rate}} for name, rate in rates.items()]}}
+    told = [{"path": f"/lib/{name}", "rate": {"value": rate}, "seconds": 0.05} for name, rate in rates.items()]
+    return {"info": {"libraries": told}}
 
 
 def test_the_library_is_taken_that_is_fastest_where_it_is_slowest(wording: Wording) -> None:

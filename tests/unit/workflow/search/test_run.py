@@ -303,11 +303,12 @@ class BlasApps(Apps):
     def _product(self, params, slower):
         path = params["library"]
         if path not in RATES:
-            return {"info": {"libraries": [{"rate": {"value": None, "reason": "ended by SIGILL"}, "seconds": 0.0}]}}
+            ended = {"value": None, "reason": "ended by SIGILL"}
+            return {"info": {"libraries": [{"path": path, "rate": ended, "seconds": 0.0}]}}
         noise = 1 + 0.002 * ((len(self.products) * 7919) % 13 - 6)
         rate = RATES[path] * slower * noise * min(1, params["k"] / 128)
         seconds = 10 * 2.0 * params["m"] * params["n"] * params["k"] / rate
-        found = {"name": "B", "version": "1", "plain": path != "/b/wheel", "seconds": seconds}
+        found = {"path": path, "name": "B", "version": "1", "plain": path != "/b/wheel", "seconds": seconds}
         return {"info": {"libraries": [{**found, "rate": {"value": 9e99, "n": 10}}]}}  # not the median of few
 
     def find(self, names, _nodes=None):
