@@ -59,7 +59,7 @@ def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
     through = [r for r in records if r.phase == "through the file"]
     assert {record.params["algorithm"] for record in through} == {"default", "file"}
     assert {record.params["ranks"] for record in records} == {RANKS}
-    (finding,) = [finding for finding in outcome.run.findings if finding.kind == "tuned"]
+    finding, *_ = [finding for finding in outcome.run.findings if finding.kind == "tuned"]
     assert "through the file" in finding.text
     if "not kept" in finding.text:
         assert not rules.exists()
@@ -72,20 +72,8 @@ def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
 @each_mpi
 def test_the_command_says_what_it_adopted_or_that_it_did_not(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     """Quick: too few blocks to tell that a guideline is violated, so that nothing may be adopted."""
-    words = [
-        "n[1-2]",
-        "--mpi",
-        kind,
-        "--sizes",
-        "8",
-        "--ops",
-        "bcast",
-        "--seconds",
-        "0.01",
-        "--tune",
-        "--start",
-        "barrier",
-    ]
+    short = ["--sizes", "8", "--ops", "bcast", "--seconds", "0.01", "--start", "barrier"]
+    words = ["n[1-2]", "--mpi", kind, "--tune", *short]
     done = wulf(two_nodes, tmp_path / "run", "mpi", "collectives", *words)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     assert "no file was written" in " ".join(done.stdout.split())

@@ -92,7 +92,7 @@ def test_a_program_of_messages_is_slower_over_it(dual: lab.Lab, tmp_path: Path) 
     assert application["ratio"] > 1.5 and stream["judgement"] == "slower" and stream["ratio"] < 0.2
 
 
-@pytest.mark.full
+@pytest.mark.alone
 def test_a_farm_takes_longer_over_it(dual: lab.Lab, tmp_path: Path) -> None:
     """Batches so long that the rate counts."""
     out = tmp_path / "run"

@@ -148,7 +148,7 @@ def tuned_findings(
         Of the file; empty where none was written.
     """
     if not calls:
-        return [_note("No guideline is violated: no algorithm was tried, and no file was written.")]
+        return [_said("No guideline is violated: no algorithm was tried, and no file was written.")]
     findings = []
     for call in calls:
         tried = [one for one in found if one.call == call]
@@ -157,7 +157,7 @@ def tuned_findings(
         text = _sentence(call, tried, mine, again, kept=call in kept)
         findings.append(_finding(subject, text, again or mine, path if call in kept else ""))
     if not kept:
-        findings.append(_note("Nothing was adopted: the MPI's own choices stay, and no file was left."))
+        findings.append(_said("Nothing was adopted: the MPI's own choices stay, and no file was left."))
     return findings
 
 
@@ -191,8 +191,9 @@ def _finding(subject: str, text: str, one: Gain | None, path: str) -> Finding:
     )  # fmt: skip
 
 
-def _note(text: str) -> Finding:
-    return Finding(kind="note", severity=Severity.INFO, subject="", text=text)
+def _said(text: str) -> Finding:
+    """What became of the tuning that was asked for: no caveat, which a terminal leaves out."""
+    return Finding(kind=KIND, severity=Severity.INFO, subject="", text=text)
 
 
 def confirmed(through: Sequence[Gain]) -> list[Call]:

@@ -138,14 +138,14 @@ def test_an_algorithm_that_does_not_start_costs_no_other(tune: Tune) -> None:
 def test_a_file_that_does_nothing_is_not_kept(tune: Tune) -> None:
     outcome = tune(Mpi(file_works=False))
     assert "which does not bear it out: not kept" in texts(outcome)
-    assert "Nothing was adopted" in texts(outcome, "note")
+    assert "Nothing was adopted" in texts(outcome)
     assert not (outcome.run.path / "collectives.conf").exists()
 
 
 def test_a_small_gain_is_not_adopted(tune: Tune) -> None:
     outcome = tune(Mpi(gain=1.02))
     assert lacking(texts(outcome), "none of 5 algorithms", "more than 3% faster") == []
-    assert "Nothing was adopted" in texts(outcome, "note")
+    assert "Nothing was adopted" in texts(outcome)
     assert not any(r.params.get("algorithm") == "file" for r in outcome.run.records)
 
 
@@ -153,13 +153,13 @@ def test_nothing_violated_nothing_tried(tune: Tune) -> None:
     there = Mpi()
     there.seconds = lambda *_: 1e-5  # type: ignore[method-assign]
     outcome = tune(there)
-    assert lacking(texts(outcome, "note"), "No guideline is violated", "no algorithm was tried") == []
+    assert lacking(texts(outcome), "No guideline is violated", "no algorithm was tried") == []
     assert len(there.worlds) == 1
 
 
 def test_too_few_blocks_adopt_nothing(tune: Tune) -> None:
     outcome = tune(Mpi(), quick=True, wanted=[Call("allreduce", KIB)])
-    assert "Nothing was adopted" in texts(outcome, "note")
+    assert "Nothing was adopted" in texts(outcome)
 
 
 def test_mpich_is_told_by_variables(tune: Tune, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_one_choice_for_all_sizes_must_be_good_at_all(tune: Tune) -> None:
 
     there.seconds = seconds  # type: ignore[method-assign]
     outcome = tune(there, sizes=(KIB, 64 * KIB))
-    assert "Nothing was adopted" in texts(outcome, "note")
+    assert "Nothing was adopted" in texts(outcome)
 
 
 def test_launches_of_one_collective_at_a_time(tune: Tune) -> None:
