@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import pkgutil
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import wulf
 from tests.process.cli.bad_input import files, nodes, options
-from tests.process.cli.bad_input.trial import End, Input, tried, trouble
+from tests.process.cli.bad_input.trial import End, Input, judged, trouble
 from wulf.core.errors import INTERRUPTED
 
 KINDS = ("refused", "incomplete", "taken", "wrong")
@@ -28,6 +29,7 @@ def load_all() -> None:
     for module in pkgutil.walk_packages(wulf.__path__, "wulf."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    gc.freeze()  # no fork looks through them all for garbage, and copies their pages by that
 
 
 def collected(scratch: Path, seed: int, sample: int | None, only: str) -> list[Input]:
@@ -79,7 +81,7 @@ def report(given: list[Input], scratch: Path, jobs: int, began: float, *, taken:
     ways: Counter[str] = Counter()
     slowest, largest, number, interrupted = 0.0, 0, 0, False
     try:
-        for number, (one, end) in enumerate(tried(given, scratch, jobs), 1):
+        for number, (one, end) in enumerate(judged(given, scratch, jobs), 1):
             found = trouble(one, end)
             kind = "wrong" if found else {0: "taken", 1: "taken", 2: "refused"}.get(end.code, "incomplete")
             counts.setdefault(one.surface, Counter())[kind] += 1

@@ -274,7 +274,8 @@ def documents(folder: Path) -> Iterator[Document]:
 
 def _of_runs(template: Path) -> Iterator[Document]:
     readers = (
-        ("report", "one"), ("runs",), ("compare", "one", "two"), ("query", "SELECT * FROM records"), ("history", "rtt"),
+        ("report", "one"), ("runs",), ("compare", "one", "two"), ("history", "rtt"),
+        ("query", "SELECT subject, metric, value FROM records"),
         ("model", "loggp", "--from", "one", "--subject", "n1>n2 tcp"),
         ("tune", "export", "one", "--format", "shell"), ("resume", "one"),
     )  # fmt: skip

@@ -106,7 +106,30 @@ def _run(probes: list[dict[str, Any]]) -> dict[str, Any]:
                          "quantiles": {"0.5": values.get(metric["unit"], 1e6)}}
         for probe in probes for metric in probe["metrics"]
     }  # fmt: skip
-    return {"metrics": metrics, "seconds": 0.02, "counters": {"client": {}, "server": {}}, "info": {}, "during": None}
+    info = {"started_at": 12.5, "late_seconds": 0.0, "cpu": 0, "clock_rate": {"before": 3e9, "after": 3e9}}
+    both = ("client", "server")
+    return {"metrics": metrics, "seconds": 0.02, "counters": dict.fromkeys(both, COUNTED), "info": info,
+            "during": dict.fromkeys(both, SEEN)}  # fmt: skip
+
+
+_TIMES = {"user": 0.01, "system": 0.005, "softirq": 0.003, "idle": 0.001, "steal": 0.0}
+COUNTED = {
+    "cpu": {"all": _TIMES, "0": _TIMES}, "ctxt": 40, "interrupts": {"34:virtio4-input": {"0": 30}},
+    "nic": {"eth0": {"rx_bytes": 1 << 20, "tx_bytes": 1 << 20, "rx_dropped": 1}}, "softnet": {"0": {"squeezed": 2}},
+    "snmp": {"Tcp": {"RetransSegs": 3, "OutSegs": 900}, "Udp": {"RcvbufErrors": 1}},
+    "netstat": {"TcpExt": {"TCPLostRetransmit": 1}}, "missing": ["/proc/softirqs"],
+}  # fmt: skip
+"""What an end's host counted while it measured."""
+
+SEEN = {
+    "samples": 4, "busy": {"all": 0.9, "0": 0.9}, "frequency": {"unit": "Hz", "value": {"0": 3e9}, "source": "tsc"},
+    "tcp": {
+        "channels": 1,
+        "counts": {"data_segs_out": 900, "total_retrans": 3, "busy_time": 0.02, "rwnd_limited": 0.01},
+        "gauges": {"pmtu": {"min": 1500, "median": 1500}, "snd_wnd": {"max": 65536}, "rtt": {"median": 2e-5}},
+    },
+}  # fmt: skip
+"""What was seen there meanwhile."""
 
 
 def _greeting(command: list[str]) -> Any:

@@ -23,6 +23,10 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 CPU_SECONDS = 2.0
 """What it may take. Of the CPU's time: wall time would judge what else the machine does."""
 
+AGAIN = 3
+"""Times that what took longer is tried again, alone, of which the least counts: what others do on its core makes a
+command take more of the CPU's time, and nothing makes it take less."""
+
 MEMORY = 100 << 20
 """Bytes that it may take beyond what all of wulf's modules do, with which it begins: 200 MB for a command, which loads
 some of them.
@@ -33,6 +37,8 @@ PATIENCE = 30.0
 
 LONGEST = 2000
 """Characters of an error: a sentence or two, not the file."""
+
+TIME = "time"
 
 DOCUMENTED = (OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED)
 
@@ -115,7 +121,7 @@ def trouble(one: Input, end: End) -> str | None:
     if end.replaced:
         return f"replaced: {end.replaced}"
     if end.cpu > CPU_SECONDS:
-        return f"time: {end.cpu:.1f} s of a CPU"
+        return f"{TIME}: {end.cpu:.1f} s of a CPU"
     if end.memory > MEMORY:
         return f"memory: {end.memory >> 20} MiB"
     if one.wanted == "refused" and end.code != USAGE:
@@ -129,6 +135,18 @@ def trouble(one: Input, end: End) -> str | None:
     if raw := _RAW.search(end.err + end.out):
         return f"raw: {raw.group()!r} reaches the terminal"
     return None
+
+
+def judged(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tuple[Input, End]]:
+    """As `tried`; those that took too long come last, with the least time that they took."""
+    late = []
+    for one, end in tried(inputs, scratch, at_once):
+        if (trouble(one, end) or "").startswith(TIME):
+            late.append((one, end))
+        else:
+            yield one, end
+    for one, end in late:
+        yield one, min([end, *(other for _, other in tried([one] * AGAIN, scratch, 1))], key=lambda end: end.cpu)
 
 
 def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tuple[Input, End]]:
