@@ -9,8 +9,9 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from typing_extensions import TypedDict
 
+from wulf.core.errors import UsageError
 from wulf.core.given import first_fault
-from wulf.core.records import filled, optional
+from wulf.core.records import CHANGED, filled, optional
 
 
 class Severity(StrEnum):
@@ -61,6 +62,14 @@ class Evidence(BaseModel):
     judgement: str | None = optional(default=None, description="Of a comparison: 'faster', 'slower', ….")
     pairs: int | None = optional(default=None, description="Pairs of samples behind it.")
     least_visible: float | None = optional(default=None, description="The least change that would have been seen.")
+
+
+def evidence_of(told: dict[str, Any]) -> Evidence:
+    """What a record holds as evidence. Raises UsageError where it is none."""
+    try:
+        return Evidence.model_validate(told)
+    except ValidationError as error:
+        raise UsageError(f"a record's evidence has no sound {first_fault(error)}", CHANGED) from error
 
 
 LAUNCH, EXPECTED = "launch", "expected"

@@ -1,4 +1,4 @@
-"""The record: one measured quantity with unit, interval, verdict and provenance.
+"""The record: one measured quantity with unit, interval, verdict and provenance; and the shapes of what stands beside.
 
 Fields may be added, never renamed: runs written by older versions stay readable.
 """
@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache, partial
 from math import isfinite
 from operator import is_, not_
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from typing_extensions import TypedDict
@@ -105,6 +105,32 @@ Sides = Annotated[dict[str, Any], AfterValidator(_figures), AfterValidator(_of_e
 """Counters by where they were read: "client", "server", or a node."""
 
 
+@cache
+def _shape(shape: Any) -> TypeAdapter[Any]:
+    """Made when it is asked for: it takes milliseconds."""
+    return TypeAdapter(shape)
+
+
+class Limit(TypedDict):
+    """A rule that a figure fits: what limits it, and what to do next."""
+
+    rule: str
+    subject: str
+    text: str
+    next_step: str
+    severity: Literal["bad", "warn", "info"]
+    evidence: list[dict[str, Any]]
+
+
+def _limits(held: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As they are; ValueError where one is none of ours. The published schema leaves open what is in them."""
+    _shape(list[Limit]).validate_python(held)
+    return held
+
+
+Limits = Annotated[list[dict[str, Any]], AfterValidator(_limits)]
+
+
 class Tcp(TypedDict):
     """What the kernel said of the connections meanwhile: how much each count grew, and each gauge's median and ends."""
 
@@ -162,7 +188,7 @@ class Record(BaseModel):
     blocks: list[int] = filled(default_factory=list, description="The pass of each sample, where it is not 0, 1, 2, ….")
     flags: dict[str, str] = filled(default_factory=dict, description="What is odd about the samples: drift, steal, ….")
     info: dict[str, Any] = filled(default_factory=dict, description="What the probe said of its last replicate.")
-    bottleneck: list[dict[str, Any]] = filled(default_factory=list, description="What limits it, the strongest first.")
+    bottleneck: Limits = filled(default_factory=list, description="What limits it, the strongest first.")
 
     together: int | None = optional(default=None, description="Cells that began at one moment.")
     overlap: float | None = optional(default=None, description="Least share of the time that all of them measured.")
@@ -193,6 +219,14 @@ class Record(BaseModel):
     def nodes(self) -> tuple[str, ...]:
         """The node, or the client and the server of the pair."""
         return tuple(self.subject.split(">"))
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Client and server. Raises UsageError where the subject is no pair."""
+        client, told, server = self.subject.partition(">")
+        if not told or ">" in server:
+            raise UsageError(f"{self._named} is of no pair", CHANGED)
+        return client, server
 
     def number(self, name: str, default: float | None = None) -> float:
         """A parameter that is a number; `default` where it is null, or not there.
@@ -225,12 +259,6 @@ class Record(BaseModel):
 
     def _without(self, name: str, what: str) -> UsageError:
         return UsageError(f"{self._named} has no {what} of {name}: {self.params.get(name)!r:.40}", CHANGED)
-
-
-@cache
-def _shape(shape: Any) -> TypeAdapter[Any]:
-    """Made when it is asked for: it takes milliseconds."""
-    return TypeAdapter(shape)
 
 
 def info_as(shape: type[Shape], info: Mapping[str, Any] | None, whose: str, next_step: str = CHANGED) -> Shape:

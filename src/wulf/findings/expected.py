@@ -164,7 +164,7 @@ def _situation(record: Record, value: float, fingerprint: Mapping[str, Facts]) -
     """The interfaces that carried it."""
     client, server = (
         End(node, fingerprint.get(node, {}), record.counters.get(role, {}))
-        for node, role in zip(record.nodes, ("client", "server"), strict=True)
+        for node, role in zip(record.pair, ("client", "server"), strict=True)
     )
     pattern = record.text("pattern")
     return Situation(client, server, carrier(record), pattern, record.params, [value])

@@ -75,7 +75,7 @@ class LibraryRates:
         return max(there, key=lambda record: record.value or 0.0) if there else None
 
 
-def libraries_of(node: str, answer: Mapping[str, Any]) -> list[Library]:
+def called_libraries(node: str, answer: Mapping[str, Any]) -> list[Library]:
     """Of a node's answer to `dgemm`. Raises UsageError where it is none."""
     return info_as(_Products, answer.get("info"), f"{node}'s answer to {_PRODUCT}", FOREIGN)["libraries"]
 

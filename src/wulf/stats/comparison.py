@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import ceil, exp, isfinite, log1p, log2, sqrt
+from math import ceil, exp, log, log1p, log2, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -29,7 +29,10 @@ LOOKS = (8, 10, 12, 16, 24, 40)
 DELTA = 0.01
 """Differences below one per cent are none, unless the user asks for less."""
 
-NO_RATIOS = "some figures are not above zero, and have no ratio"
+NO_RATIOS = "some figures are not above zero, or beyond all measure, and have no ratio"
+
+MOST_SPREAD = log(1e30)
+"""Of figures of one kind: the best and the worst of all machines are not a billionth of that apart."""
 
 POWER = 0.9
 """The minimum detectable effect is the one that so many campaigns of this size and noise would have found."""
@@ -130,12 +133,16 @@ def least_visible(
     return (high - low) / 2 / quantile(level / 2) * (k + more)
 
 
+MOST_LOG = log(1e60)
+"""Of an interval's bounds: beyond, it tells nothing, and soon they have no numbers."""
+
+
 def _comparison(
     shift: Shift, n: int, level: float, delta: float, *,
     lower_is_better: bool, paired: bool, confidence: float, degrees: int, margin: float, p: float | None = None,
     claimed_at: float | None = None,
 ) -> Comparison:  # fmt: skip # what tests of pairs and of two samples have in common
-    bounded = isfinite(shift.low)
+    bounded = all(abs(bound) < MOST_LOG for bound in (shift.low, shift.high))
     visible = least_visible(shift.low, shift.high, level, degrees=degrees, claimed_at=claimed_at) if bounded else None
     judgement = judge(shift.low, shift.high, delta, lower_is_better=lower_is_better, margin=margin)
     return Comparison(
@@ -147,7 +154,7 @@ def _comparison(
         p=shift.p if p is None else p,
         n=n,
         delta=delta,
-        least_visible=None if visible is None else exp(log1p(margin) + visible) - 1,
+        least_visible=None if visible is None or visible > MOST_LOG else exp(log1p(margin) + visible) - 1,
         paired=paired,
         reason="" if bounded else f"{n} {'pairs' if paired else 'samples'} are too few for an interval",
     )
@@ -240,9 +247,13 @@ def _unknown(n: int, confidence: float, delta: float, why: str, *, paired: bool)
 
 
 def _logs_of_both(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats] | None:
-    """None where a sample has no logarithm. ValueError where one is not finite."""
+    """None where a sample has no logarithm, or two have a ratio beyond `MOST_SPREAD`. ValueError: one is not finite."""
     first, second = checked(a), checked(b)
-    return (np.log(first), np.log(second)) if np.all(first > 0) and np.all(second > 0) else None
+    if not (np.all(first > 0) and np.all(second > 0)):
+        return None
+    logs = np.log(first), np.log(second)
+    both = np.concatenate(logs)
+    return logs if both.size == 0 or np.ptp(both) <= MOST_SPREAD else None
 
 
 def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats | None:

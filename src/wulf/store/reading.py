@@ -97,7 +97,7 @@ class PlanCell(TypedDict):
     transport: str
     pattern: str
     params: dict[str, Any]
-    metrics: list[CellQuantity]
+    metrics: Annotated[list[CellQuantity], Field(min_length=1)]
     phase: NotRequired[str]
     about: NotRequired[dict[str, Any]]
 

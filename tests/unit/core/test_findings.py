@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from wulf.core.findings import Finding
+from wulf.core.errors import UsageError
+from wulf.core.findings import Finding, evidence_of
 
 EXPECTED = {"share": 0.9, "source": "the line rate", "slow": 0, "of": 3, "least": 0.8}
 
@@ -39,3 +40,9 @@ def test_there_may_be_more_and_other_kinds_say_what_they_like() -> None:
     assert finding("expected", EXPECTED).about == EXPECTED
     assert finding("launch", {"mpi": "Open MPI"}).about == {"mpi": "Open MPI"}
     assert finding("other", {"places": -1}).about == {"places": -1}
+
+
+def test_evidence_that_is_none_is_named() -> None:
+    assert evidence_of({"subject": "n1", "metric": "rtt", "value": 1e-5}).value == 1e-5
+    with pytest.raises(UsageError, match=r"a record's evidence has no sound metric: Field required"):
+        evidence_of({"subject": "n1"})

@@ -53,6 +53,13 @@ def test_nodes_of_a_pair_and_of_a_node() -> None:
     assert make(subject="n1").nodes == ("n1",)
 
 
+def test_client_and_server_are_those_of_a_pair() -> None:
+    assert make().pair == ("n1", "n2")
+    for subject in ("", "n1", "n1>n2>n3"):
+        with pytest.raises(UsageError, match=r"a record of .* is of no pair"):
+            _ = make(subject=subject).pair
+
+
 def test_published_schema_is_the_code() -> None:
     published = json.loads((ROOT / "docs" / "reference" / "record.schema.json").read_text())
     assert published == record_schema(), "run `wulf schema > docs/reference/record.schema.json`"
@@ -109,3 +116,11 @@ def test_counters_are_a_hosts_by_where_they_were_read(counters: dict[str, Any], 
     else:
         with pytest.raises(ValidationError, match=why):
             make(counters=counters)
+
+
+def test_what_limits_a_figure_is_a_rule_with_its_words() -> None:
+    limit = {"rule": "cpu", "subject": "n1", "text": "one core", "next_step": "", "severity": "info", "evidence": []}
+    assert make(bottleneck=[limit]).bottleneck == [limit]
+    for name in limit:
+        with pytest.raises(ValidationError, match=name):
+            make(bottleneck=[{key: value for key, value in limit.items() if key != name}])

@@ -11,7 +11,7 @@ from wulf.measure.comparing import ONE_LAUNCH, compare_runs, percent, sentence
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.report.compare.runs import comparison_view
-from wulf.stats.comparison import Judgement, PairedRule
+from wulf.stats.comparison import NO_RATIOS, Judgement, PairedRule
 
 LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
 
@@ -121,7 +121,7 @@ def test_figures_of_zero_are_compared_with_nobody_and_the_others_are() -> None:
     found = {(cell.a.subject, cell.a.metric): cell for cell in compare_runs(a, b).cells}
     assert found["n1>n3", "rtt"].judgement is Judgement.SLOWER
     nothing = found["n1>n2", "rtt"].comparison
-    assert sentence(nothing) == "B against A: no verdict: some figures are not above zero, and have no ratio."
+    assert sentence(nothing) == f"B against A: no verdict: {NO_RATIOS}."
     assert nothing.n == 16
 
 

@@ -42,8 +42,8 @@ def test_what_an_interval_says(low: float, high: float, lower_is_better: bool, v
     assert judge(low, high, 0.01, lower_is_better=lower_is_better) is verdict
 
 
-@pytest.mark.parametrize("value", [0.0, -2e-9])
-def test_figures_that_are_not_above_zero_are_compared_with_nobody(value: float) -> None:
+@pytest.mark.parametrize("value", [0.0, -2e-9, 1e308])
+def test_figures_that_are_not_above_zero_or_beyond_measure_are_compared_with_nobody(value: float) -> None:
     """Shares that overlap and asymmetries of paths are zero, or below; `--versus` ended by a failure of wulf's own."""
     rule = PairedRule()
     a, b = pairs(0.05)

@@ -221,6 +221,11 @@ def test_json_files_are_replaced_whole(tmp_path: Path) -> None:
     assert not list((tmp_path / "run").glob(".plan*")), "no temporary files stay"
 
 
+CELL = {
+    "id": 0, "client": "n1", "server": "n2", "transport": "tcp", "pattern": "pingpong", "params": {}, "metrics": [],
+}  # fmt: skip
+
+
 def test_a_line_that_is_no_replicate_is_as_good_as_torn(tmp_path: Path) -> None:
     failed = {"cell": 0, "block": 1, "at": "now", "ok": False, "error": {"code": "peer-lost", "message": "gone"}}
     sound = [
@@ -250,6 +255,7 @@ def test_a_line_that_is_no_replicate_is_as_good_as_torn(tmp_path: Path) -> None:
         ("fingerprint.json", {"n1": {"cpu.model": "x"}}, "n1.cpu.model"),
         ("baseline.json", {"before": {"n1": {"seconds": "1", "counters": {}}}}, "before.n1.seconds"),
         ("baseline.json", {"before": 1}, "before"),
+        ("plan.json", {"cells": [CELL]}, "cells.0.metrics"),
         ("baseline.json", {"before": {"n1": {"seconds": 1.0, "counters": {"cpu": 3}}}}, "before.n1.counters"),
     ],
 )

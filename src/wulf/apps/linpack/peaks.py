@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 KINDS = ("base", "turbo", "measured")
@@ -38,7 +39,7 @@ class Peak:
 class OfPeak(TypedDict):
     """What the record of a share of a peak says of it: flop/s, and what it was computed from."""
 
-    peak: float | None
+    peak: Annotated[float, Field(gt=0)] | None
     how: NotRequired[str]
 
 

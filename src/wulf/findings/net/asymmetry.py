@@ -29,7 +29,7 @@ def _findings(records: Sequence[Record]) -> Iterator[Finding]:
 
 
 def _finding(record: Record, value: float, bounds: tuple[float, float], error: float, rtt: float) -> Finding:
-    client, server = record.nodes
+    client, server = record.pair
     low, high = bounds
     clear = (low > 0 or high < 0) and abs(value) > TOLD * rtt
     clocks = f"the clocks' error of at most {show(error, 's')} included" if error else "one clock timed both"

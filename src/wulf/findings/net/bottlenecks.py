@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.findings import Finding, Severity, evidence_of
 from wulf.core.records import Record
 from wulf.findings.explained import Explained
 from wulf.findings.net.anchors import round_of
@@ -58,7 +58,7 @@ def _finding(rule: str, held: Sequence[tuple[Record, Mapping[str, Any]]], judged
         subject=str(first["subject"]) if len(subjects) == 1 else "",
         text=f"{rule}: {_named(record)}: {first['text']}{more}",
         next_step=str(first["next_step"]),
-        evidence=[Evidence.model_validate(one) for one in first["evidence"]],
+        evidence=[evidence_of(one) for one in first["evidence"]],
     )
 
 

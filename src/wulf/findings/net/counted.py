@@ -51,7 +51,7 @@ def _whom(subject: str, record: Record, about: Mapping[str, Finding]) -> Finding
             return about[name]
     if record.params.get("pattern") not in ONE_WAY:
         return None
-    client, server = record.nodes
+    client, server = record.pair
     back = about.get(f"{server}>{client}")
     if back is not None and _way(back) == Way.BOTH:
         return back

@@ -75,7 +75,7 @@ class Layer:
 
 
 def _name_of(record: Record) -> str:
-    client, server = record.nodes
+    client, server = record.pair
     return layer_name(carrier(record), client, server, record.params.get(PLACEMENT))
 
 

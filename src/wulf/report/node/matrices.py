@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -75,8 +76,9 @@ def numa_places(facts: Mapping[str, Mapping[str, Any]]) -> dict[int, str]:
     places = {}
     for name, fact in facts.items():
         found = _NUMA_CPUS.fullmatch(name)
-        if found and isinstance(fact.get("value"), str) and fact["value"] != "none":
-            places.update(dict.fromkeys(parse(fact["value"]), found[1]))
+        if found:
+            with suppress(ValueError):  # "none", or what no kernel says
+                places.update(dict.fromkeys(parse(str(fact.get("value"))), found[1]))
     return places
 
 

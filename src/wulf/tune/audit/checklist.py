@@ -51,7 +51,7 @@ def _kernels_age(node: Node) -> tuple[Answer, str]:
     """Whether a kernel's own drivers may be the latest, by the day it was built on."""
     built, why_not = node.fact("kernel.built")
     try:
-        days = (date.fromisoformat(node.date) - date.fromisoformat(str(built))).days
+        days = (date.fromisoformat(str(node.date)) - date.fromisoformat(str(built))).days
     except ValueError:
         return Answer.UNKNOWN, f"and how old that is is not known{f': {why_not}' if built is None else ''}"
     if days > OLD_DAYS:
@@ -84,7 +84,7 @@ def _moderation(node: Node, interface: str) -> Said:
 def _coalescing(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return f"{value * 1e6:g} µs"
+    return f"{value * 1e6:g} µs" if isinstance(value, int | float) else str(value)
 
 
 def irqbalance_stopped(node: Node) -> Said:

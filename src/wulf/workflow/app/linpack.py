@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from wulf.cluster.access import Access
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, info_as
-from wulf.measure.blas import common_path, libraries_of, path_of
+from wulf.measure.blas import called_libraries, common_path, path_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.mpi.probes import LINPACK
@@ -49,7 +49,7 @@ def fastest_common(answers: Mapping[str, Mapping[str, Any]]) -> Choice:
         By node, what the agent's `dgemm` said.
     """
     rates = [
-        {each["path"]: rate for each in libraries_of(node, answer) if (rate := each["rate"]["value"])}
+        {each["path"]: rate for each in called_libraries(node, answer) if (rate := each["rate"]["value"])}
         for node, answer in answers.items()
     ]
     common = set.intersection(*map(set, rates)) if rates else set()

@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.cluster.applications import Applications, Executable
 from wulf.core.errors import NodeError
-from wulf.measure.blas import Library, LibraryRates, common_path, libraries_of
+from wulf.measure.blas import Library, LibraryRates, called_libraries, common_path
 from wulf.search.preflight import Preflight, ProductArm, Rate, Standing, compare
 
 ROWS = 1000
@@ -107,7 +107,7 @@ def _product(apps: Applications, arm: ProductArm) -> Rate:
         if not all(apps.alive(node) for node in apps.nodes):
             raise
         return Rate(None, error.what)
-    libraries = [library for node, answer in answers.items() for library in libraries_of(node, answer)]
+    libraries = [library for node, answer in answers.items() for library in called_libraries(node, answer)]
     return _slowest(libraries, 2.0 * ROWS * ROWS * arm.nb)
 
 
@@ -117,6 +117,8 @@ def _slowest(libraries: Sequence[Library], operations: float) -> Rate:
     It is all products over all their time, not the median product's: of products that are shorter than a time slice the
     median is one that nothing disturbed, of longer ones it is not, so that small blocks would win on a busy node.
     """
+    if not libraries:
+        return Rate(None, "no node called it")
     first = libraries[0]
     named = first.get("name") != PurePath(str(first.get("path", ""))).name  # else it is the file's name for want of one
     title = " ".join(str(part) for name in ("name", "version") if named and (part := first.get(name)))
@@ -124,8 +126,9 @@ def _slowest(libraries: Sequence[Library], operations: float) -> Rate:
         return Rate(None, "it is a Python wheel's, with names of its own: not for other programs", title)
     lost = next((library["rate"] for library in libraries if library["rate"]["value"] is None), None)
     if lost is not None:
-        return Rate(None, str(lost["reason"]), title)
-    return Rate(min(operations * one["rate"]["n"] / one["seconds"] for one in libraries), title=title)
+        return Rate(None, str(lost.get("reason")), title)
+    rates = [operations * one["rate"].get("n", 0) / one["seconds"] if one["seconds"] > 0 else 0.0 for one in libraries]
+    return Rate(min(rates), title=title) if min(rates) > 0 else Rate(None, "a node counted no product", title)
 
 
 def _own_first(kept: tuple[str, ...], own: str | None) -> tuple[str, ...]:

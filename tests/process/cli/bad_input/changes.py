@@ -51,8 +51,8 @@ def _changed_json(lines: list[str], chance: random.Random) -> Iterator[tuple[str
     if not lines:
         return
     number = chance.randrange(len(lines))
-    places = list(_places(json.loads(lines[number])))
-    for place in chance.sample(places, min(len(places), MUTATIONS)):
+    known = list(places(json.loads(lines[number])))
+    for place in chance.sample(known, min(len(known), MUTATIONS)):
         name = chance.choice([*VALUES, "gone", "NaN"])
         changed = json.loads(lines[number])
         if place:
@@ -69,11 +69,12 @@ def _changed_json(lines: list[str], chance: random.Random) -> Iterator[tuple[str
         yield f"{'.'.join(map(str, place))} is {name}", text.encode()
 
 
-def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value within a value, itself first: keys and numbers."""
     yield at
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _places(inner, (*at, key))
+            yield from places(inner, (*at, key))
 
 
 def _changed_toml(text: str) -> Iterator[tuple[str, bytes]]:

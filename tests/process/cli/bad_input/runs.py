@@ -46,7 +46,7 @@ READERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 def write_runs(runs: Path) -> None:
     """A run of each command."""
     for name, make in IN_MEMORY.items():
-        _write(runs / name, make())
+        write_run(runs / name, make())
     for command, (file, outcome) in OUTCOMES.items():
         with RunWriter(runs / command, command, {"seed": 1, "nodes": ["n1", "n2"]}) as writer:
             writer.write_json(file, outcome())
@@ -55,7 +55,8 @@ def write_runs(runs: Path) -> None:
     write_kept(runs / "tune", KeptSettings(campaign="c1", kept=KEPT))
 
 
-def _write(path: Path, run: Run) -> None:
+def write_run(path: Path, run: Run) -> None:
+    """A run as a folder."""
     told = {key: value for key, value in run.meta.items() if key not in ("id", "command", "state", "ended")}
     with RunWriter(path, str(run.meta["command"]), told) as writer:
         for record in run.records:

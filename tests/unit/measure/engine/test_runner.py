@@ -15,6 +15,7 @@ from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.runner import Runner
 from wulf.measure.engine.watcher import Progress, Unwatched
+from wulf.measure.net.bottleneck import Bottleneck
 from wulf.stats.comparison import Judgement, PairedRule
 
 
@@ -373,7 +374,7 @@ def test_what_limits_a_cell_is_asked_when_it_is_closed_and_kept_beside_its_figur
 
     def explain(one: Cell, replicates: Any) -> list[dict[str, Any]]:
         asked.append(len(replicates))
-        return [{"rule": "cpu-bound", "subject": one.client}]
+        return [Bottleneck("cpu-bound", one.client, "one core").to_json()]
 
     session = FakeSession("n1", lambda _: answer(during={"client": {"samples": 2}}))
     sink = Sink()
@@ -382,7 +383,7 @@ def test_what_limits_a_cell_is_asked_when_it_is_closed_and_kept_beside_its_figur
     Runner(Plan(cells, seed=1), sessions, {"n1": "a", "n2": "b"}, sink, clock=Clock(), explain=explain).run()
     assert asked == [8]
     rtt, lost = sink.records
-    assert rtt.bottleneck == [{"rule": "cpu-bound", "subject": "n1"}]
+    assert rtt.bottleneck == [Bottleneck("cpu-bound", "n1", "one core").to_json()]
     assert not lost.bottleneck
     assert sink.replicates[0]["during"] == {"client": {"samples": 2}}
 

@@ -175,7 +175,8 @@ def test_more_cores_are_drawn_and_not_printed_and_too_many_are_said() -> None:
 
 def test_numa_has_rows_by_the_cpus_node_and_columns_by_the_memorys() -> None:
     assert numa_places(node_facts("n1"))[5] == "1"
-    assert numa_places({"numa.0.cpus": {"value": "none"}, "numa.1.cpus": {"value": None, "reason": "?"}}) == {}
+    unknown = {"value": None, "reason": "?"}
+    assert numa_places({"numa.0.cpus": {"value": "none"}, "numa.1.cpus": unknown, "numa.2.cpus": {"value": "x"}}) == {}
     by_name = measured("n1", "latency", 9e-8, {"pattern": "numa", "cpu": 0, "memory_node": "near"}, unit="s")
     found = matrices("n1", 0, [*numa_records("n1"), by_name], node_facts("n1"))
     assert [matrix.metric for _, matrix in found] == ["latency", "throughput"]

@@ -15,6 +15,7 @@ import pytest
 
 from tests.unit.report.make_run import EVIL, SHAPES, hostile, make_run, record, survey, troubled
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.measure.net.bottleneck import Bottleneck
 from wulf.report.kit import html as html_kit
 from wulf.report.kit.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pair_chart, sweep_charts
 from wulf.report.kit.html import json_for_script, plotly
@@ -290,7 +291,7 @@ def test_a_verdicts_evidence_stands_beside_its_thresholds() -> None:
     run.findings = [
         Finding(kind="bottleneck", severity=Severity.INFO, subject="n2", text="cpu-bound", evidence=[evidence])
     ]
-    run.records[0] = record("n1>n2", "rtt", 1e-5, bottleneck=[{"rule": "cpu-bound", "text": "busy", "next_step": ""}])
+    run.records[0] = record("n1>n2", "rtt", 1e-5, bottleneck=[Bottleneck("cpu-bound", "n2", "busy").to_json()])
     _, checker = parsed(run)
     text = " ".join(checker.text)
     assert "Threshold" in text

@@ -51,10 +51,11 @@ def test_1a_a_driver_of_the_kernel_is_as_new_as_the_kernel(wording: Wording) -> 
         (fact("2024-02-01"), "2025-01-31", YES, "built on 2024-02-01"),
         (fact("2024-02-01"), "2025-02-01", NO, "newer ones since"),
         (fact("2024-02-01"), "", UNKNOWN, "how old that is is not known"),
+        (fact("2024-02-01"), None, UNKNOWN, "how old that is is not known"),
         ({"value": None, "reason": "no date in it"}, "2025-02-01", UNKNOWN, "not known: no date in it"),
     ],
 )
-def test_1a_a_driver_of_an_old_kernel_is_not_the_latest(built: Any, date: str, answer: Answer, said: str) -> None:
+def test_1a_a_driver_of_an_old_kernel_is_not_the_latest(built: Any, date: Any, answer: Answer, said: str) -> None:
     found = ask("1a", {"kernel.built": built, "nic.eth0.firmware": fact("0.5-4")}, date=date)
     assert (found.answer, lacking(found.evidence, said, "firmware 0.5-4")) == (answer, [])
 
@@ -93,6 +94,11 @@ def test_1b_against_most_nodes_of_the_role() -> None:
 def test_1c_what_gathers_interrupts_is_named() -> None:
     said = ask("1c")
     assert (said.answer, said.evidence) == (NO, "eth0: adaptive_rx is on, rx_delay is 3 µs")
+
+
+def test_1c_what_no_driver_says_is_told_as_it_stands() -> None:
+    said = ask("1c", {"nic.eth0.coalescing.adaptive_rx": fact("perhaps")})
+    assert (said.answer, said.evidence) == (NO, "eth0: adaptive_rx is perhaps, rx_delay is 3 µs")
 
 
 def test_1c_adaptive_off_and_no_delay() -> None:

@@ -20,7 +20,7 @@ from wulf.search.trial import Outcome, Trial
 from wulf.store.run import read_run
 from wulf.workflow.search.hpl import HplAsked, hpl_task, size_within, sizes_of
 from wulf.workflow.search.own import Effort, own_task
-from wulf.workflow.search.preflight import choose_blas
+from wulf.workflow.search.preflight import _slowest, choose_blas
 from wulf.workflow.search.run import cost_of
 
 OWN = {
@@ -314,6 +314,20 @@ class BlasApps(Apps):
     def find(self, names, _nodes=None):
         found = Executable("/usr/bin/xhpl", "PATH", "openmpi", blas="/b/even")
         return {node: {name: [found] for name in names} for node in self.nodes}
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ([], "no node called it"),
+        ([{"value": 9e9}], "a node counted no product"),
+        ([{"value": 9e9, "n": 10}, {"value": 9e9, "n": 0}], "a node counted no product"),
+        ([{"value": None}], "None"),
+    ],
+)
+def test_what_no_node_says_of_its_products_is_no_rate(told, why):
+    found = _slowest([{"path": "/b/even", "rate": rate, "seconds": 0.1} for rate in told], 1e9)
+    assert (found.value, found.reason) == (None, why)
 
 
 def test_preflight_leaves_out_what_is_proven_slower_and_the_rest_is_a_knob(searched, tmp_path):
