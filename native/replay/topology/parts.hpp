@@ -17,8 +17,9 @@ namespace wulf::replay {
 [[nodiscard]] std::unique_ptr<Topology> dragonfly_of(const Json& json, std::uint32_t hosts);
 [[nodiscard]] std::unique_ptr<Topology> graph_of(const Json& json, std::uint32_t hosts);
 
-/// More links than any description needs, and few enough for memory.
-constexpr std::uint64_t kMostLinks = 1ULL << 28U;
+/// Four a host for a million hosts. Each takes a hundred bytes where messages share it, and a few digits of
+/// a description ask for all.
+constexpr std::uint64_t kMostLinks = 1ULL << 22U;
 
 /// A rate in bytes a second: a number from 1 to 1e14; rounded to whole bytes.
 [[nodiscard]] std::uint64_t rate_of(const Json& value, const std::string& field);

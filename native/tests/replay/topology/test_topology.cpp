@@ -273,6 +273,8 @@ TEST_CASE("replay topology: what can't be is refused by name") {
   for (const auto& [text, field] : std::initializer_list<std::pair<const char*, const char*>>{
            {R"({"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 1})", "topology"},
            {R"({"kind": "fat-tree", "ports": 64, "levels": 6, "bytes_per_second": 1})", "topology"},
+           {R"({"kind": "fat-tree", "ports": 29, "levels": 5, "oversubscription": 3, "bytes_per_second": 1})",
+            "topology"},
            {R"({"kind": "fat-tree", "ports": 4, "oversubscription": 9, "bytes_per_second": 1})",
             "topology.oversubscription"},
            {R"({"kind": "fat-tree", "ports": 8, "routing": "best", "bytes_per_second": 1})",
