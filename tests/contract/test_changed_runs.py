@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tests.process.cli.bad_input.changes import VALUES, places
+from tests.process.cli.bad_input.changes import VALUES, places, with_changed
 from tests.process.cli.bad_input.runs import IN_MEMORY, write_run
 from tests.unit.report.make_run import SHAPES
 from tests.unit.report.node.test_culprits import cluster
@@ -50,16 +50,8 @@ def changed(lines: list[str], chance: random.Random, number: int) -> Iterator[tu
     every = [(form, name) for form in forms if form for name in (*VALUES, "gone")]
     for form, name in chance.sample(every, min(number, len(every))):
         line, place = chance.choice(forms[form])
-        content = json.loads(lines[line])
-        holder = content
-        for step in place[:-1]:
-            holder = holder[step]
-        if name == "gone":
-            del holder[place[-1]]
-        else:
-            holder[place[-1]] = VALUES[name]
-        now = [*lines[:line], json.dumps(content), *lines[line + 1 :]]
-        yield f"{'.'.join(map(str, place))} of line {line + 1} is {name}", "\n".join(now) + "\n"
+        what = f"{'.'.join(map(str, place))} of line {line + 1} is {name}"
+        yield what, with_changed(lines, line, place, name)
 
 
 @pytest.mark.timeout(900)

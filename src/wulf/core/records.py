@@ -106,8 +106,8 @@ Sides = Annotated[dict[str, Any], AfterValidator(_figures), AfterValidator(_of_e
 
 
 @cache
-def _shape(shape: Any) -> TypeAdapter[Any]:
-    """Made when it is asked for: it takes milliseconds."""
+def held_to(shape: Any) -> TypeAdapter[Any]:
+    """What checks for a shape. Made when it is asked for: it takes milliseconds, and most commands read no run."""
     return TypeAdapter(shape)
 
 
@@ -124,7 +124,7 @@ class Limit(TypedDict):
 
 def _limits(held: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """As they are; ValueError where one is none of ours. The published schema leaves open what is in them."""
-    _shape(list[Limit]).validate_python(held)
+    held_to(list[Limit]).validate_python(held)
     return held
 
 
@@ -277,7 +277,7 @@ def info_as(shape: type[Shape], info: Mapping[str, Any] | None, whose: str, next
         It is not so: its field, and what is wrong with it.
     """
     try:
-        _shape(cast("Hashable", shape)).validate_python(info or {}, strict=True)
+        held_to(cast("Hashable", shape)).validate_python(info or {}, strict=True)
     except ValidationError as error:
         raise UsageError(f"{whose} has no sound info.{first_fault(error)}", next_step) from error
     return cast("Shape", info or {})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from wulf.apps.linpack.peaks import KINDS, OfPeak, core_of
 from wulf.core.findings import EXPECTED, Evidence, Finding, Severity
 from wulf.core.names import fold
-from wulf.core.records import Record
+from wulf.core.records import ENDS, Record
 from wulf.core.units import show
 from wulf.findings.levelled import usable
 from wulf.measure.engine.probes import APP
@@ -164,7 +164,7 @@ def _situation(record: Record, value: float, fingerprint: Mapping[str, Facts]) -
     """The interfaces that carried it."""
     client, server = (
         End(node, fingerprint.get(node, {}), record.counters.get(role, {}))
-        for node, role in zip(record.pair, ("client", "server"), strict=True)
+        for node, role in zip(record.pair, ENDS, strict=True)
     )
     pattern = record.text("pattern")
     return Situation(client, server, carrier(record), pattern, record.params, [value])

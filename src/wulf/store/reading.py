@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, NotRequired, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from typing_extensions import TypedDict
 
 from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
 from wulf.core.foreign import is_plain, parse
-from wulf.core.records import Counters, During, Record, Sides
+from wulf.core.records import Counters, During, Record, Sides, held_to
 
 LARGEST = 1 << 30
 """Bytes of a JSON file: ten times what plan.json of 10,000 nodes takes."""
@@ -174,18 +174,12 @@ class ProbeAnswer(Line):
     start: NotRequired[Start]
 
 
-@cache
-def _held_to(shape: Any) -> TypeAdapter[Any]:
-    """Made when it is asked for: it takes milliseconds, and most commands read no run."""
-    return TypeAdapter(shape)
-
-
 def replicate_of(line: bytes) -> dict[str, Any]:
     """A line of replicates.jsonl. ValueError where it is torn, or none of wulf's."""
     found = parse(line)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
-    _held_to(ProbeAnswer if found.get("ok") else Failed).validate_python(found, strict=True)
+    held_to(ProbeAnswer if found.get("ok") else Failed).validate_python(found, strict=True)
     return found
 
 
@@ -269,7 +263,7 @@ def read_shaped(path: Path, shape: Any) -> dict[str, Any]:
     """
     found = read_json(path, {})
     try:
-        _held_to(shape).validate_python(found, strict=True)
+        held_to(shape).validate_python(found, strict=True)
     except ValidationError as error:
         raise StoreError(f"{path}: {given.first_fault(error)}", f"it is no {path.name} of wulf's") from error
     return found

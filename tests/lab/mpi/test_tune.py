@@ -59,8 +59,9 @@ def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
     through = [r for r in records if r.phase == "through the file"]
     assert {record.params["algorithm"] for record in through} == {"default", "file"}
     assert {record.params["ranks"] for record in records} == {RANKS}
-    finding, *_ = [finding for finding in outcome.run.findings if finding.kind == "tuned"]
+    finding, *more = [finding for finding in outcome.run.findings if finding.kind == "tuned"]
     assert "through the file" in finding.text
+    assert len(more) == ("not kept" in finding.text), "then a second one says that nothing was adopted"
     if "not kept" in finding.text:
         assert not rules.exists()
     else:

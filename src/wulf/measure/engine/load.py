@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from wulf.core.records import Record, Verdict
+from wulf.core.records import ENDS, Record, Verdict
 from wulf.measure.engine.collect import Replicate, params_of
 from wulf.measure.engine.plan import Cell
 from wulf.stats.estimates import Estimate
 from wulf.stats.stopping import StoppingRule
-
-ENDS = ("client", "server")
 
 CPUS, INTERRUPTS, RETRANSMITS = "cpus", "interrupts_per_message", "retransmits_per_message"
 """Metrics, behind the end's name where it has one: CPUs busy on the whole host, and counts a message."""

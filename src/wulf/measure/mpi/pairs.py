@@ -50,8 +50,13 @@ def node_pairs(places: Sequence[str]) -> dict[Pair, list[tuple[int, int]]]:
 
 
 def pair_samples(replicates: Sequence[Replicate], places: Sequence[str]) -> Iterator[tuple[Pair, list[float]]]:
-    """For each pair of nodes one round trip a replicate [s]: the median over the pairs of ranks between them."""
+    """For each pair of nodes one round trip a replicate [s]: the median over the pairs of ranks between them.
+
+    Nothing where no replicate was answered.
+    """
     matrices = [matrix for matrix in map(matrix_of, replicates) if matrix]
+    if not matrices:
+        return
     odd = next((len(matrix) + 1 for matrix in matrices if len(matrix) + 1 != len(places)), None)
     if odd is not None:
         raise UsageError(f"a replicate of all pairs of ranks is of {odd} ranks, the run of {len(places)}", CHANGED)
@@ -63,8 +68,6 @@ def pair_records(
     cell: Cell, replicates: Sequence[Replicate], places: Sequence[str], plan: Plan, run: str, *, at: str
 ) -> list[Record]:
     """One record a pair of nodes, with the interval of the plan's rule; nothing where no replicate was answered."""
-    if not any(map(matrix_of, replicates)):
-        return []
     return [_record(cell, pair, samples, plan, run=run, at=at) for pair, samples in pair_samples(replicates, places)]
 
 

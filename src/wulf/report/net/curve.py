@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from wulf.core.names import capitalised, subject_text
-from wulf.core.records import Record
+from wulf.core.records import ENDS, Record
 from wulf.core.units import show, show_in
 from wulf.measure.engine.curve import ARM, PHASE, PROOF, arms_of, best_size, medians
-from wulf.measure.engine.load import CPUS, ENDS, INTERRUPTS, RETRANSMITS
+from wulf.measure.engine.load import CPUS, INTERRUPTS, RETRANSMITS
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import MARKS as VERDICTS
 from wulf.report.kit.figures import interval_text, usable, value_text, verdict_text

@@ -54,19 +54,23 @@ def _changed_json(lines: list[str], chance: random.Random) -> Iterator[tuple[str
     known = list(places(json.loads(lines[number])))
     for place in chance.sample(known, min(len(known), MUTATIONS)):
         name = chance.choice([*VALUES, "gone", "NaN"])
-        changed = json.loads(lines[number])
-        if place:
-            holder = changed
-            for step in place[:-1]:
-                holder = holder[step]
-            if name == "gone":
-                del holder[place[-1]]
-            else:
-                holder[place[-1]] = float("nan") if name == "NaN" else VALUES[name]
-        elif name not in ("gone", "NaN"):
-            changed = VALUES[name]
-        text = "\n".join([*lines[:number], json.dumps(changed), *lines[number + 1 :]]) + "\n"
-        yield f"{'.'.join(map(str, place))} is {name}", text.encode()
+        yield f"{'.'.join(map(str, place))} is {name}", with_changed(lines, number, place, name).encode()
+
+
+def with_changed(lines: list[str], number: int, place: tuple[Any, ...], name: str) -> str:
+    """The text with what stands at a place of one line replaced by one of `VALUES` or NaN, or gone."""
+    changed = json.loads(lines[number])
+    if place:
+        holder = changed
+        for step in place[:-1]:
+            holder = holder[step]
+        if name == "gone":
+            del holder[place[-1]]
+        else:
+            holder[place[-1]] = float("nan") if name == "NaN" else VALUES[name]
+    elif name not in ("gone", "NaN"):
+        changed = VALUES[name]
+    return "\n".join([*lines[:number], json.dumps(changed), *lines[number + 1 :]]) + "\n"
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
