@@ -276,11 +276,22 @@ def info_as(shape: type[Shape], info: Mapping[str, Any] | None, whose: str, next
     UsageError
         It is not so: its field, and what is wrong with it.
     """
+    return told_as(shape, info or {}, f"{whose} has no sound info.", next_step)
+
+
+def told_as(shape: type[Shape], told: Mapping[str, Any], before: str, next_step: str) -> Shape:
+    """What a program told, as a TypedDict has it.
+
+    Raises
+    ------
+    UsageError
+        It is not so: `before`, its field, and what is wrong with it.
+    """
     try:
-        held_to(cast("Hashable", shape)).validate_python(info or {}, strict=True)
+        held_to(cast("Hashable", shape)).validate_python(told, strict=True)
     except ValidationError as error:
-        raise UsageError(f"{whose} has no sound info.{first_fault(error)}", next_step) from error
-    return cast("Shape", info or {})
+        raise UsageError(f"{before}{first_fault(error)}", next_step) from error
+    return cast("Shape", told)
 
 
 def passes_of(record: Record) -> Sequence[int]:

@@ -43,8 +43,19 @@ class Measurement:
 
     @staticmethod
     def of(cells: Sequence[Cell], replicates: Sequence[Replicate]) -> Measurement:
-        """The cells that have a good replicate, with all of those."""
+        """The cells that have a good replicate, with all of those.
+
+        Raises
+        ------
+        UsageError
+            A probe told something else than the tools read of it: which field.
+        """
+        from wulf.measure.told import check  # the choices of --as need none of it
+
         good = {cell.id: [r for r in replicates if r["cell"] == cell.id and _has_value(cell, r)] for cell in cells}
+        for cell in cells:
+            for replicate in good[cell.id]:
+                check(cell, replicate)
         return Measurement([cell for cell in cells if good[cell.id]], good)
 
     @property
@@ -120,6 +131,11 @@ MIDDLE = f"shown is the middle one of {LOOPS} such loops"
 def steady(seconds: float, scale: float) -> Timing:
     """All of the test time is measured, none of it warms up."""
     return Timing({"seconds": seconds * scale, "warmup_seconds": 0.0})
+
+
+def as_opened(transport: str) -> dict[str, Param]:
+    """A socket on which nobody set TCP_NODELAY, whatever the probe's own default; only TCP's have it."""
+    return {"nodelay": False} if transport == "tcp" else {}
 
 
 WHOLE = 1.0

@@ -24,7 +24,7 @@ def cells_of(loop: Loop, *sizes: int, **more: Any) -> list[Cell]:
     params = {**loop.options, **loop.timing(loop.seconds, 1.0).params, **more}
     metrics = (METRICS.get(loop.pattern, RATE),)
     return [
-        Cell(number, "n1", "n2", "", loop.pattern, {**params, "bytes": size}, metrics, loop.tool)
+        Cell(number, "n1", "n2", "", loop.pattern, {**params, "bytes": size}, metrics, loop.tool, program="mpi")
         for number, size in enumerate(sizes)
     ]
 

@@ -18,12 +18,16 @@ from wulf.measure.tools import netpipe, sockperf
 from wulf.measure.tools.iperf3 import adaptive
 from wulf.measure.tools.qperf import scaled
 
-RTT, THROUGHPUT = (Metric("rtt", "s"),), (Metric("throughput", "B/s", "higher"),)
+RTT = (Metric("rtt", "s"),)
+METRICS = {
+    "pingpong": (RTT, "pingpong"), "sweep": (RTT, "pingpong"),
+    "stream": ((Metric("throughput", "B/s", "higher"),), "stream"), "connect": ((Metric("connect", "s"),), "connect"),
+}  # fmt: skip
 AT = "2026-01-02T03:04:05.000Z"
 
 
 def cell_of(loop: Loop, number: int = 0, **more: Any) -> Cell:
-    metrics, pattern = (THROUGHPUT, "stream") if loop.pattern == "stream" else (RTT, "pingpong")
+    metrics, pattern = METRICS[loop.pattern]
     params = {**loop.options, **loop.timing(loop.seconds, 1.0).params, **more}
     return Cell(number, "n1", "n2", loop.transport, pattern, params, metrics, loop.tool)
 
@@ -36,15 +40,17 @@ def trip(mean: float, cell: int = 0, **more: Any) -> dict[str, Any]:
         "quantiles": quantiles,
     }  # fmt: skip
     metrics = {"rtt": rtt, "lost": {"value": 0}}
-    return {"cell": cell, "ok": True, "at": AT, "metrics": metrics, "seconds": 0.55, "info": {}} | more
+    told = {"cell": cell, "ok": True, "at": AT, "metrics": metrics, "seconds": 0.55, "info": {}, "counters": None}
+    return told | more
 
 
-def flow(rate: float, **more: Any) -> dict[str, Any]:
+def flow(rate: float, streams: int = 1, **more: Any) -> dict[str, Any]:
     """A replicate of a stream [B/s]; the sender was a hundredth faster, and the second of two streams twice as fast."""
+    rates = [rate] if streams == 1 else [rate / 3, 2 * rate / 3]
     loss = {"value": 0.25, "sent": 400, "received": 300}
     metrics = {"throughput": {"value": rate}, "sent": {"value": 1.01 * rate}, "retransmits": {"value": 3}, "loss": loss}
     info = {
-        "streams": [rate / 3, 2 * rate / 3], "cwnd": 744_448, "sndbuf": 16384, "rcvbuf": 87380, "mss": 1448,
+        "streams": rates, "cwnd": 744_448, "sndbuf": 16384, "rcvbuf": 87380, "mss": 1448,
         "nodelay": False, "server": {"sndbuf": 16385, "rcvbuf": 87381, "mss": 1448, "nodelay": False},
     }  # fmt: skip
     used = {"client": {"cpu": {"all": {"user": 0.25, "system": 1.0, "softirq": 0.5}}}, "server": {}}
@@ -149,7 +155,7 @@ iperf Done."""  # noqa: W291
 
 def test_iperf3_has_a_line_an_interval_and_sums() -> None:
     assert text("iperf3", "stream", "tcp", [flow(1.967e9), flow(0.9775e9)]) == IPERF3
-    assert text("iperf3", "stream", "tcp", [flow(0.9e9)], streams=2) == IPERF3_TWO
+    assert text("iperf3", "stream", "tcp", [flow(0.9e9, 2)], streams=2) == IPERF3_TWO
     assert parse.iperf3_text_received(IPERF3) == pytest.approx(11.8e9 / 8)
     assert parse.iperf3_text_received(IPERF3_TWO) == pytest.approx(7.2e9 / 8)
 

@@ -209,11 +209,12 @@ class SimulatedCluster:
             raise Refusal("refused", "the server refused the key", "key")
         value = self._value(node, server, {**params, "pattern": pattern["name"], "transport": transport})
         main, loss = pattern["metrics"]
+        streams = {"streams": [(value or 0.0) / params["streams"]] * params["streams"]} if "streams" in params else {}
         return {
             "metrics": {main["name"]: _metric(main["unit"], value), loss["name"]: {"unit": "1", "value": 0}},
             "seconds": params["seconds"],
             "counters": {"client": {}, "server": {}},
-            "info": {"simulated": True, **self._started(node, params.get("start_at"))},
+            "info": {"simulated": True, **streams, **self._started(node, params.get("start_at"))},
         }
 
     def _describe_node(self, _node: str, _request: Mapping[str, Any]) -> Answer:

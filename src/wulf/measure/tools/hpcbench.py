@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wulf.measure.tool import Loop, Measurement, Timing, mean, throughput, value
+from wulf.measure.tool import Loop, Measurement, Timing, as_opened, mean, throughput, value
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -31,11 +31,14 @@ def _mbps(rate: float) -> float:
     return rate * 8e-6
 
 
+_USER, _SYSTEM = ("user", "nice"), ("system", "irq", "softirq")
+
+
 def _cpu(loop: Replicate, side: str) -> tuple[float, float]:
     """Seconds of user and of system time on a host, interrupts among the latter."""
-    used: Mapping[str, float] = loop["counters"].get(side, {}).get("cpu", {}).get("all", {})
-    user = used.get("user", 0.0) + used.get("nice", 0.0)
-    return user, sum(used.get(kind, 0.0) for kind in ("system", "irq", "softirq"))
+    used: Mapping[str, float | None] = (loop["counters"] or {}).get(side, {}).get("cpu", {}).get("all", {})
+    user, system = (sum(used.get(kind) or 0.0 for kind in kinds) for kinds in (_USER, _SYSTEM))
+    return user, system
 
 
 def _cpu_columns(loop: Replicate) -> tuple[float, ...]:
@@ -193,7 +196,8 @@ def _loop(transport: str, pattern: str, seconds: float, text: Callable[[Measurem
     warmup = PRETEST_S if transport == "tcp" else 0.0
     return Loop(
         tool="hpcbench", pattern=pattern, transport=transport, command=_command, seconds=seconds, text=text,
-        timing=_stream_timing(warmup) if streams else _rtt_timing, options={"bytes": size, "nodelay": False, **own},
+        timing=_stream_timing(warmup) if streams else _rtt_timing,
+        options={"bytes": size, **as_opened(transport), **own},
         differs=differs, figure=None if streams else mean,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wulf.measure.tool import MIDDLE, Loop, Measurement, mean, steady, throughput, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, as_opened, mean, steady, throughput, value
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -111,11 +111,10 @@ def _loop(
     test: str, pattern: str, transport: str, text: Callable[[Measurement], str], differs: Sequence[str], **more: Param
 ) -> Loop:  # fmt: skip
     streams = pattern == "stream"
-    nagle = {"nodelay": False} if transport == "tcp" else {}
     return Loop(
         tool="netperf", pattern=pattern, transport=transport, seconds=SECONDS, timing=steady, text=text,
         command=_command(test, "-m {}" if streams else "-r {0},{0}"),
-        options={"bytes": SEND[transport] if streams else 1, **nagle, **more},
+        options={"bytes": SEND[transport] if streams else 1, **as_opened(transport), **more},
         figure=mean if pattern == "pingpong" else None, differs="; ".join([*differs, MIDDLE]),
     )  # fmt: skip
 

@@ -67,13 +67,13 @@ def follow_mpi(most: int, trial: float, records: Sequence[Record]) -> Mapping[st
 
 
 def follow(most: int, trial: float, records: Sequence[Record]) -> Mapping[str, Param] | None:
-    """The next size up to `most` (0: its own end), or None after the last, or one too slow, or one that failed."""
+    """The next size up to `most` (0: its own end), or None after the last, one too slow, or one that failed."""
     sizes = list(steps(most or MOST))
     done = len(records) - 1  # the first is the estimate
     if done >= len(sizes) or not records[-1].samples:
         return None
     one_way = min(records[-1].samples) / 2
-    if one_way >= SLOWEST_S:
+    if not 0 < one_way < SLOWEST_S:  # a node that tells of a message in no time has told all that it will
         return None
     before = sizes[done - 1].bytes if done else 1
     return {"bytes": sizes[done].bytes, "count": count_for(before, sizes[done].apart, one_way, trial)}

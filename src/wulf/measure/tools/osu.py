@@ -89,7 +89,7 @@ def _rate_text(tool: str) -> Callable[[Measurement], str]:
 
 def _command(program: str) -> Callable[[Measurement], str]:
     def command(measured: Measurement) -> str:
-        ranks = 2 * len(measured.loops[0].get("info", {}).get("pairs", [None]))
+        ranks = 2 * len((measured.loops[0]["info"] or {}).get("pairs", [None]))
         return f"mpirun -n {ranks} {program} -m :{measured.cells[-1].params['bytes']}"
 
     return command

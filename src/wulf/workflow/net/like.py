@@ -105,9 +105,9 @@ def measured(run: Run) -> Measurement:
 
 def _figures(loop: Loop, run: Run, rule: WidthRule) -> list[Record]:
     """The tool's own figure of each cell, where none of the probe's metrics is it."""
+    found = measured(run)  # where a node told what no tool takes, it is said before the run is
     if loop.figure is None:
         return []
-    found = measured(run)
     return [_record(loop, cell, [loop.figure(r) for r in found.replicates[cell.id]], run, rule) for cell in found.cells]
 
 
