@@ -1,7 +1,4 @@
-"""Every loop of another tool (`--as`): it runs over wulf-net, and takes what a node tells, or says why not.
-
-MPI's loops run between real ranks in tests/lab/mpi.
-"""
+"""Every loop of another tool (`--as`): it runs over wulf-net, and takes what a node tells, or says why not."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from pydantic import ValidationError
 
 from tests.process.cli.bad_input.changes import VALUES, places, with_changed
 from tests.unit.measure import test_mpi_tools, test_tools
-from wulf.cli.net import command as net
+from wulf.cli.main import cli
 from wulf.core.errors import WulfError
 from wulf.measure.engine.plan import Cell
 from wulf.measure.tool import Loop, Measurement
@@ -74,13 +71,28 @@ def test_a_changed_answer_is_taken_or_told(loop: Loop) -> None:
     assert wrong == []
 
 
+def out(folder: Path) -> list[str]:
+    return ["--launcher", "local", "--quick", "--out", str(folder / "run")]
+
+
 @pytest.mark.parametrize("loop", loops(), ids=name_of)
 def test_the_programs_of_this_wulf_do_what_a_tool_does(loop: Loop, tmp_path: Path) -> None:
-    how = ["--launcher", "local", "--as", loop.tool, "--transport", loop.transport, "--quick"]
+    how = ["--as", loop.tool, "--transport", loop.transport]
     more = ["--most", "8", "--seconds", "0.001"] if loop.pattern == "sweep" else ["--seconds", "0.6"]
     more += ["--bytes", "64"] if loop.tool == "iperf3" else []  # at its 1 Mbit/s few of the usual length come in 10 ms
-    words = [loop.pattern, "a", "b", *how, *more, "--out", str(tmp_path / "run")]
-    done = CliRunner().invoke(net.command, words, standalone_mode=False)
+    done = CliRunner().invoke(cli, ["net", loop.pattern, "a", "b", *how, *more, *out(tmp_path)], standalone_mode=False)
     assert done.exception is None and done.return_value in (0, 1), done.output
     assert done.stdout
     assert {record.verdict for record in read_run(tmp_path / "run").records} <= {"ok", "noisy", "unresolved"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("loop", mpi_loops(), ids=name_of)
+def test_ranks_do_what_a_tool_does(loop: Loop, tmp_path: Path) -> None:
+    both = ["--both", "true"] if loop.options.get("both") else []
+    words = ["mpi", loop.pattern, "n[1-2]", "--as", loop.tool, *both, "--bytes", "8", *out(tmp_path)]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert done.exception is None and done.return_value in (0, 1), done.output
+    sizes = {record.params["bytes"] for record in read_run(tmp_path / "run").records}
+    assert sizes >= {1, 2, 4, 8} and max(sizes) < 16
+    assert len(done.stdout.splitlines()) >= len(sizes)

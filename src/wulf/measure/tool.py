@@ -102,11 +102,13 @@ class Loop:
         The tool's summary.
     differs
         What is not as in the original: half a sentence.
+    metric
+        The probe's metric that is measured; empty: all that it has, of which the first is told.
     figure
         The tool's own figure of one replicate, where no metric of the probe is it; in seconds.
     follow
-        From the largest size, test time, scale and the rtt records so far to the parameters of the next cell, for
-        tools that go through sizes; None: that was the last.
+        From the largest size, test time, scale and the records so far of what is told to the parameters of the next
+        cell, for tools that go through sizes; None: that was the last.
     files
         Files that the tool leaves, by name.
     """
@@ -120,6 +122,7 @@ class Loop:
     text: Callable[[Measurement], str]
     differs: str
     options: Mapping[str, Param] = field(default_factory=dict)
+    metric: str = ""
     figure: Callable[[Replicate], float] | None = None
     follow: Callable[[int, float, Sequence[Record]], Mapping[str, Param] | None] | None = None
     files: Callable[[Measurement], Mapping[str, str]] | None = None

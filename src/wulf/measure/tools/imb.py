@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wulf.measure.tool import (
@@ -93,29 +94,23 @@ def _command(benchmark: str) -> Callable[[Measurement], str]:
     return lambda _: f"mpirun -n 2 IMB-MPI1 {benchmark}"
 
 
-def _loop(
-    benchmark: str,
-    probe: str,
-    text: Callable[[Measurement], str],
-    figure: Callable[[Replicate], float] | None,
-    differs: str,
-    **options: Param,
-) -> Loop:
+def _loop(benchmark: str, probe: str, text: Callable[[Measurement], str], differs: str, **options: Param) -> Loop:
     return Loop(
         tool="imb", pattern=probe, transport="", command=_command(benchmark), seconds=WHOLE,
-        timing=counted(repeats(SIZES[0])), options={"bytes": SIZES[0], **options}, text=text, figure=figure,
+        timing=counted(repeats(SIZES[0])), options={"bytes": SIZES[0], **options}, text=text,
         follow=through(SIZES, repeats), differs=f"{differs}{CAP}; {MIDDLE}",
     )  # fmt: skip
 
 
 def _band(benchmark: str, *, both: bool) -> Loop:
     crossing = "both sides wait for the other's window rather than for acknowledgements; " if both else ""
-    return _loop(benchmark, "stream", _rates(benchmark), None, crossing, window=WINDOW, both=both)
+    loop = _loop(benchmark, "stream", _rates(benchmark), crossing, window=WINDOW, both=both)
+    return replace(loop, metric="rate")  # messages of its first size carry nothing: they have no throughput
 
 
 MPI_LOOPS = (
-    _loop("PingPong", "pingpong", _times("PingPong", half_mean), half_mean, ""),
-    _loop("PingPing", "pingping", _times("PingPing", pingping_time), pingping_time, ""),
+    replace(_loop("PingPong", "pingpong", _times("PingPong", half_mean), ""), figure=half_mean),
+    replace(_loop("PingPing", "pingping", _times("PingPing", pingping_time), ""), figure=pingping_time),
     _band("Uniband", both=False),
     _band("Biband", both=True),
 )

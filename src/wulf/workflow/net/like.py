@@ -80,14 +80,17 @@ class Repeat(Study):
             self._first = replace(first, params=connected.placed(first.client, first.server, self._params))
         else:
             return ()
+        if self._loop.metric:
+            metrics = tuple(one for one in self._first.metrics if one.name == self._loop.metric)
+            self._first = replace(self._first, metrics=metrics)
         return [self._first]
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
         """What the loop goes on with, as some do after a first look."""
         if self._loop.follow is None:
             return ()
-        trips = [record for record in records if record.metric == self._first.metrics[0].name]
-        more = self._loop.follow(self._wanted.most, self._seconds, trips)
+        so_far = [record for record in records if record.metric == self._first.metrics[0].name]
+        more = self._loop.follow(self._wanted.most, self._seconds, so_far)
         return () if more is None else [replace(self._first, id=first, params={**self._first.params, **more})]
 
     def judge(self, records: Sequence[Record]) -> Judgement:

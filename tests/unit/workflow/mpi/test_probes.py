@@ -315,18 +315,34 @@ def test_ranks_are_told_by_node() -> None:
     assert finding.text.startswith("MPICH 4.0.2: 1 rank, 0 on n1.")
 
 
+def like(tool: str, pattern: str) -> Callable[..., Repeat]:
+    def study(given: Conditions, launch: Launch) -> Repeat:
+        cell = Cell(0, "", "", "", pattern, {}, mpi_probe().pattern(pattern).metrics)
+        return Repeat(given, cell, tools.find_mpi(tool, pattern), Wanted(most=4), Ranks(launch))
+
+    return study
+
+
+def test_a_tool_that_counts_messages_counts_empty_ones(simulate: Run) -> None:
+    def exchange(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        none = {"unit": "B/s", "value": None, "reason": "messages of 0 B carry nothing"}
+        moved = {"unit": "B/s", "value": 1e6 * params["bytes"]} if params["bytes"] else none
+        metrics = {"rate": {"unit": "Hz", "value": 1e6, "n": 100, "mean": 1e6}, "throughput": moved}
+        return {"ok": True, "metrics": metrics, "seconds": 1e-4, "info": {}}
+
+    outcome, _ = simulate(like("imb", "stream"), answer=exchange)
+    assert outcome.exit_code == 0
+    assert [record.params["bytes"] for record in main(outcome, "rate")] == [0, 1, 2, 4]
+    assert {record.metric for record in outcome.run.records} == {"rate"}
+
+
 def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
     def exchange(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
         value = 2e-5 + params["bytes"] * 1e-9
         metric = {"unit": "s", "value": value, "n": 100, "mean": value, "min": value, "max": value}
         return {"ok": True, "metrics": {"rtt": metric}, "seconds": value * 100, "info": {"iterations": 100}}
 
-    def like(given: Conditions, launch: Launch) -> Repeat:
-        loop = tools.find_mpi("osu7", "pingpong")
-        cell = Cell(0, "", "", "", "pingpong", {}, mpi_probe().pattern("pingpong").metrics)
-        return Repeat(given, cell, loop, Wanted(most=4), Ranks(launch))
-
-    outcome, _ = simulate(like, answer=exchange)
+    outcome, _ = simulate(like("osu7", "pingpong"), answer=exchange)
     trips = main(outcome, "rtt")
     assert [(r.subject, r.params["bytes"], r.params["mpi"]) for r in trips] == [
         ("n1>n2", size, "openmpi 4.1.4") for size in (1, 2, 4)
