@@ -215,6 +215,13 @@ class Record(BaseModel):
             raise ValueError(f"record {self.subject} {self.metric}: verdict {self.verdict} needs a reason")
         return self
 
+    @model_validator(mode="after")
+    def _every_sample_has_a_pass(self) -> Record:
+        if self.blocks and len(self.blocks) != len(self.samples):
+            passes = f"passes for {len(self.blocks)} of {len(self.samples)} samples"
+            raise ValueError(f"record {self.subject} {self.metric}: {passes}")
+        return self
+
     @property
     def nodes(self) -> tuple[str, ...]:
         """The node, or the client and the server of the pair."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.names import capitalised
-from wulf.core.records import Param, Record, Verdict
+from wulf.core.records import Param, Record, Verdict, passes_of
 from wulf.core.units import show, show_in, show_interval
 from wulf.measure.engine.collect import in_common
 from wulf.measure.engine.curve import ABOUT, ARM, PROOF, SUSPECT, Shape, Suspect, arms_of, medians, shape_of
@@ -90,8 +90,7 @@ def _proofs(records: Sequence[Record], name: str) -> dict[tuple[str, int], dict[
     for record in records:
         if record.phase == PROOF and record.metric == "throughput" and record.params.get(ARM) == name:
             key = str(record.params.get(SUSPECT) or ""), int(record.number("bytes"))
-            blocks = record.blocks or list(range(len(record.samples)))
-            found[key] = dict(zip(blocks, record.samples, strict=True))
+            found[key] = dict(zip(passes_of(record), record.samples, strict=True))
     return found
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from wulf.core.errors import UsageError
-from wulf.core.records import Record, record_schema
+from wulf.core.records import Record, passes_of, record_schema
 
 ROOT = Path(__file__).parents[3]
 
@@ -20,6 +20,13 @@ def make(**changes: object) -> Record:
         "value": 1.0, "verdict": "ok", "at": "2026-01-01T00:00:00.000Z",
     }  # fmt: skip
     return Record.model_validate(fields | changes)
+
+
+def test_every_sample_has_a_pass_or_none_has() -> None:
+    assert passes_of(make(samples=[1.0, 2.0])) == range(2)
+    assert passes_of(make(samples=[1.0, 2.0], blocks=[0, 3])) == [0, 3]
+    with pytest.raises(ValidationError, match="passes for 1 of 2 samples"):
+        make(samples=[1.0, 2.0], blocks=[0])
 
 
 def test_a_null_value_needs_a_reason() -> None:

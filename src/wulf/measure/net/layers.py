@@ -13,7 +13,7 @@ from math import isfinite
 
 import numpy as np
 
-from wulf.core.records import Record, Verdict
+from wulf.core.records import Record, Verdict, passes_of
 from wulf.measure.engine.collect import in_common
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import carrier
@@ -71,7 +71,7 @@ class Layer:
     @property
     def blocks(self) -> dict[int, float]:
         """Block → round trip."""
-        return dict(zip(self.record.blocks, self.record.samples, strict=True))
+        return dict(zip(passes_of(self.record), self.record.samples, strict=True))
 
 
 def _name_of(record: Record) -> str:
