@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import shutil
@@ -13,7 +14,7 @@ import pytest
 
 from tests import caches
 from tests.caches import one_at_a_time
-from tests.process.native.session import Session
+from tests.process.native.session import PATIENCE, Session
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import WULF_MPI, BuildTarget, build, common_place
@@ -88,12 +89,28 @@ def yielding() -> Path:
     return path
 
 
+ENDING = 5.0
+"""Seconds that ranks have to end once their session's input is closed."""
+
+
 class MpiSession(Session):
     """A session with so many ranks on this machine."""
 
     def __init__(self, kind: str, ranks: int) -> None:
         idle = ("env", f"LD_PRELOAD={yielding()}") if kind == "mpich" else ()
         super().__init__(*idle, f"mpirun.{kind}", *OPTIONS[kind], "-n", str(ranks), path=built(kind))
+
+    def __exit__(self, *_: object) -> None:
+        """Let the ranks end: they remove from /dev/shm what they share. Where mpirun is killed it stays for good."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=ENDING)
+        self.process.terminate()  # mpirun ends ranks that hang, and clears up after them
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=PATIENCE)
+        super().__exit__()
 
 
 if __name__ == "__main__":  # before `make test`'s tests, whose time is limited; those of the others build theirs
