@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tests.process.cli.bad_input.changes import VALUES, places, with_changed
+from tests.process.cli.bad_input.changes import VALUES, defect_of, places, with_changed
 from tests.process.cli.bad_input.runs import IN_MEMORY, write_run
 from tests.unit.report.make_run import SHAPES
 from tests.unit.report.node.test_culprits import cluster
-from wulf.core.errors import WulfError
 from wulf.measure.comparing import compare_runs
 from wulf.report.run.terminal import print_report
 from wulf.report.run.view import report_view
@@ -66,11 +65,7 @@ def test_a_changed_field_is_taken_or_told(name: str, number: int, tmp_path: Path
         lines = text.splitlines() if file.suffix == ".jsonl" else [text]
         for what, now in changed(lines, chance, number):
             file.write_text(now)
-            try:
-                told(path, sound)
-            except WulfError:
-                pass
-            except Exception as error:  # noqa: BLE001 - whatever it is, it would be a defect of the command
-                wrong.append(f"{file.name}: {what}: {error!r}")
+            if defect := defect_of(lambda: told(path, sound)):
+                wrong.append(f"{file.name}: {what}: {defect}")
         file.write_text(text)
     assert wrong == []

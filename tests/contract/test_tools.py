@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,9 @@ import pytest
 from click.testing import CliRunner
 from pydantic import ValidationError
 
-from tests.process.cli.bad_input.changes import VALUES, places, with_changed
+from tests.process.cli.bad_input.changes import VALUES, defect_of, places, with_changed
 from tests.unit.measure import test_mpi_tools, test_tools
 from wulf.cli.main import cli
-from wulf.core.errors import WulfError
 from wulf.measure.engine.plan import Cell
 from wulf.measure.tool import Loop, Measurement
 from wulf.measure.tools import loops, mpi_loops
@@ -62,12 +62,8 @@ def test_a_changed_answer_is_taken_or_told(loop: Loop) -> None:
         for name in (*VALUES, "gone"):
             if not place and name == "gone":
                 continue
-            try:
-                told(loop, cell, with_changed([line], 0, place, name))
-            except WulfError:
-                pass
-            except Exception as error:  # noqa: BLE001 - whatever it is, it would be a defect of the command
-                wrong.append(f"{'.'.join(map(str, place))} is {name}: {error!r}")
+            if defect := defect_of(partial(told, loop, cell, with_changed([line], 0, place, name))):
+                wrong.append(f"{'.'.join(map(str, place))} is {name}: {defect}")
     assert wrong == []
 
 

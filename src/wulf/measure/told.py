@@ -74,7 +74,7 @@ class _Pairs(TypedDict):
     pairs: list[Any]
 
 
-class _OfRanks(TypedDict, total=False):
+class _MaybePairs(TypedDict, total=False):
     pairs: list[Any]
 
 
@@ -148,19 +148,20 @@ class _Connects(_OfHosts):
     info: _Ends
 
 
-class _RankTrips(TypedDict):
+class _OfRanks(TypedDict):
+    info: _MaybePairs | None
+
+
+class _RankTrips(_OfRanks):
     metrics: _RankTrip
-    info: _OfRanks | None
 
 
-class _Crossings(TypedDict):
+class _Crossings(_OfRanks):
     metrics: _Crossing
-    info: _OfRanks | None
 
 
-class _Windows(TypedDict):
+class _Windows(_OfRanks):
     metrics: _Messages
-    info: _OfRanks | None
 
 
 class _WindowsOfPairs(TypedDict):

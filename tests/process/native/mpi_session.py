@@ -102,11 +102,8 @@ class MpiSession(Session):
 
     def __exit__(self, *_: object) -> None:
         """Let the ranks end: they remove from /dev/shm what they share. Where mpirun is killed it stays for good."""
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=ENDING)
+        with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            self.close(ENDING)
         self.process.terminate()  # mpirun ends ranks that hang, and clears up after them
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=PATIENCE)

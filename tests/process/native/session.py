@@ -95,11 +95,11 @@ class Session:
     def ask(self, op: str, **fields: Any) -> dict[str, Any]:
         return self.wait(self.send(op, **fields))
 
-    def close(self) -> int:
+    def close(self, timeout: float = PATIENCE) -> int:
         """Closes stdin; returns the exit status."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(timeout=PATIENCE)
+        return self.process.wait(timeout=timeout)
 
     def __enter__(self) -> Self:
         return self

@@ -31,14 +31,14 @@ def _mbps(rate: float) -> float:
     return rate * 8e-6
 
 
-_USER, _SYSTEM = ("user", "nice"), ("system", "irq", "softirq")
-
-
 def _cpu(loop: Replicate, side: str) -> tuple[float, float]:
     """Seconds of user and of system time on a host, interrupts among the latter."""
     used: Mapping[str, float | None] = (loop["counters"] or {}).get(side, {}).get("cpu", {}).get("all", {})
-    user, system = (sum(used.get(kind) or 0.0 for kind in kinds) for kinds in (_USER, _SYSTEM))
-    return user, system
+
+    def spent(*kinds: str) -> float:
+        return sum(used.get(kind) or 0.0 for kind in kinds)
+
+    return spent("user", "nice"), spent("system", "irq", "softirq")
 
 
 def _cpu_columns(loop: Replicate) -> tuple[float, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wulf.measure.tool import (
@@ -94,23 +93,32 @@ def _command(benchmark: str) -> Callable[[Measurement], str]:
     return lambda _: f"mpirun -n 2 IMB-MPI1 {benchmark}"
 
 
-def _loop(benchmark: str, probe: str, text: Callable[[Measurement], str], differs: str, **options: Param) -> Loop:
+def _loop(
+    benchmark: str,
+    probe: str,
+    text: Callable[[Measurement], str],
+    *,
+    figure: Callable[[Replicate], float] | None = None,
+    metric: str = "",
+    differs: str = "",
+    **options: Param,
+) -> Loop:
     return Loop(
         tool="imb", pattern=probe, transport="", command=_command(benchmark), seconds=WHOLE,
-        timing=counted(repeats(SIZES[0])), options={"bytes": SIZES[0], **options}, text=text,
-        follow=through(SIZES, repeats), differs=f"{differs}{CAP}; {MIDDLE}",
+        timing=counted(repeats(SIZES[0])), options={"bytes": SIZES[0], **options}, text=text, figure=figure,
+        metric=metric, follow=through(SIZES, repeats), differs=f"{differs}{CAP}; {MIDDLE}",
     )  # fmt: skip
 
 
 def _band(benchmark: str, *, both: bool) -> Loop:
     crossing = "both sides wait for the other's window rather than for acknowledgements; " if both else ""
-    loop = _loop(benchmark, "stream", _rates(benchmark), crossing, window=WINDOW, both=both)
-    return replace(loop, metric="rate")  # messages of its first size carry nothing: they have no throughput
+    # messages of its first size carry nothing: they have a rate, and no throughput
+    return _loop(benchmark, "stream", _rates(benchmark), metric="rate", differs=crossing, window=WINDOW, both=both)
 
 
 MPI_LOOPS = (
-    replace(_loop("PingPong", "pingpong", _times("PingPong", half_mean), ""), figure=half_mean),
-    replace(_loop("PingPing", "pingping", _times("PingPing", pingping_time), ""), figure=pingping_time),
+    _loop("PingPong", "pingpong", _times("PingPong", half_mean), figure=half_mean),
+    _loop("PingPing", "pingping", _times("PingPing", pingping_time), figure=pingping_time),
     _band("Uniband", both=False),
     _band("Biband", both=True),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.process.cli.bad_input.states import changed_state
 from tests.process.cli.bad_input.traces import changed_rank
+from wulf.core.errors import WulfError
 
 MUTATIONS = 12
 """Of one document that has more places than that."""
@@ -79,6 +80,17 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from places(inner, (*at, key))
+
+
+def defect_of(call: Callable[[], object]) -> str | None:
+    """What a call failed by, where it neither took what it was given nor said what is wrong with it."""
+    try:
+        call()
+    except WulfError:
+        pass
+    except Exception as error:  # noqa: BLE001 - whatever it is, it would be a defect of the command
+        return repr(error)
+    return None
 
 
 def _changed_toml(text: str) -> Iterator[tuple[str, bytes]]:
