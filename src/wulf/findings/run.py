@@ -19,6 +19,7 @@ from wulf.findings.net.link_deviations import deviating
 from wulf.findings.net.standing_out import estimate_of, standing_out
 from wulf.findings.resembling import resembling
 from wulf.measure.comparing import sentence
+from wulf.measure.engine.probes import APP, MPI, NODE
 from wulf.measure.node.rows import CURVE, MATRIX, ROW
 from wulf.stats.cluster.nodes import MARGIN
 from wulf.stats.comparison import Comparison, Judgement
@@ -58,11 +59,32 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError], told: 
     return findings
 
 
+def deciding(records: Sequence[Record]) -> list[Record]:
+    """The records without any of which a run is incomplete.
+
+    The main metrics of links, all that a node's own probes measure, and of MPI's and of applications the metric that
+    ends the measuring. A watch that was ended before it had an interval is what its user wanted; one in which all
+    failed is not.
+    """
+    main = [record for record in records if record.metric in _WORDS or _ends_its_cell(record)]
+    return [record for record in main if record.supported and not _cut_by_width(record)]
+
+
+def _ends_its_cell(record: Record) -> bool:
+    return record.probe == NODE or (record.probe in (MPI, APP) and record.stopped is not None)
+
+
+def _cut_by_width(record: Record) -> bool:
+    all_failed = not record.replicates and record.failed_replicates
+    return record.phase == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
+
+
 def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding]:
     """How much of the run is wider than requested or has no answer."""
     primary = _of_links(records)
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
-    none = [record for record in primary if record.verdict is Verdict.UNRESOLVED and id(record) not in told]
+    figures = list({id(record): record for record in [*primary, *deciding(records)]}.values())
+    none = [record for record in figures if record.verdict is Verdict.UNRESOLVED and id(record) not in told]
     findings = []
     if noisy:
         widest = max(noisy, key=lambda record: estimate_of(record).width or 0.0)
@@ -86,13 +108,21 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
                 severity=Severity.WARN,
                 subject=none[0].subject,
                 text=(
-                    f"{len(none)} of {len(primary)} figures have no answer; "
-                    f"the first: {none[0].subject}: {none[0].reason}"
+                    f"{len(none)} of {len(figures)} figures have no answer; "
+                    f"the first: {_named(none[0])}: {none[0].reason}"
                 ),
                 next_step="a longer --budget",
             )
         )
     return findings
+
+
+def _named(record: Record) -> str:
+    """The figure, in a few words: a node's own by its row, or its probe."""
+    if record.metric in _WORDS:
+        return record.subject
+    probe = record.params.get("pattern", "")
+    return f"{record.subject}, {record.row or f'{probe} {record.metric}'.strip()}"
 
 
 def _of_links(records: Sequence[Record]) -> list[Record]:

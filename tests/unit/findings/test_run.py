@@ -88,6 +88,19 @@ def test_unresolved_makes_it_incomplete() -> None:
     assert exit_code_of(records, found, "complete") == INCOMPLETE
 
 
+def test_a_nodes_own_figure_without_an_answer_is_named() -> None:
+    own: dict[str, object] = {"probe": "node", "metric": "excess", "phase": "row", "row": "os.signal.handle"}
+    unresolved = record("n1", None, verdict="unresolved", reason="5 are too few", **own)
+    probed = record("n2", None, verdict="unresolved", reason="no memory", probe="node", metric="rate", phase="single")
+    for one, name in ((unresolved, "n1, os.signal.handle"), (probed, "n2, stream rate")):
+        found = without_notes(find([*cluster({}), one], {}, {}))
+        assert [(f.kind, f.severity, f.subject) for f in found] == [("noise", Severity.WARN, one.subject)]
+        assert f"1 of 19 figures have no answer; the first: {name}: {one.reason}" in found[0].text
+        assert exit_code_of([one], found, "complete") == INCOMPLETE
+    lacking = record("n1", None, verdict="unresolved", reason="no L3", supported=False, **own)
+    assert without_notes(find([*cluster({}), lacking], {}, {})) == []
+
+
 def test_interrupted_is_130() -> None:
     assert exit_code_of([], [], "interrupted") == INTERRUPTED
 

@@ -137,9 +137,9 @@ def _verdict(
     if failure:
         return Verdict.FAILED, failure
     if estimate.value is None:
-        if estimate.n == 0 and why_none:
-            return Verdict.UNRESOLVED, why_none
-        return Verdict.UNRESOLVED, estimate.reason
+        if why_none and estimate.reason and estimate.n:
+            return Verdict.UNRESOLVED, f"{estimate.reason}; others had no value: {why_none}"
+        return Verdict.UNRESOLVED, why_none or estimate.reason
     if primary and estimate.width is not None and estimate.width > width:
         return Verdict.NOISY, f"interval {estimate.width:.1%} wide after {estimate.n} replicates, requested {width:.1%}"
     unsettled = unsettled_by(odd) or estimate.reason

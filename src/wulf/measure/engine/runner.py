@@ -28,7 +28,7 @@ from wulf.measure.engine.collect import (
 )
 from wulf.measure.engine.ends import Ends, ProbeSession, Servers, no_second_session
 from wulf.measure.engine.plan import Cell, Plan, order_pass
-from wulf.measure.engine.probes import NET
+from wulf.measure.engine.probes import NET, NODE
 from wulf.measure.engine.starts import Starter, report
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison
@@ -313,12 +313,16 @@ class Runner:
         """
         if self._plan.endless:
             return False
-        samples = samples_of(state.cell.metrics[0].name, state.replicates)
-        if not samples:
-            return state.good >= self._rule.least
-        rule = self._plan.rule_of(state.cell, state.cell.metrics[0])
-        most = rule.most
-        return rule.decide(samples).stop or (most is not None and state.good >= most + ATTEMPTS)
+        main, *others = state.cell.metrics
+        samples = samples_of(main.name, state.replicates)
+        rule = self._plan.rule_of(state.cell, main)
+        if rule.most is not None and state.good >= rule.most + ATTEMPTS:
+            return True
+        if not (rule.decide(samples).stop if samples else state.good >= rule.least):
+            return False
+        awaited = others if state.cell.program == NODE else []  # each is a figure of its own in the survey's table
+        counts = (len(samples_of(metric.name, state.replicates)) for metric in awaited)
+        return not any(0 < count < rule.least for count in counts)
 
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""

@@ -9,10 +9,9 @@ from wulf.cluster.access import access_to
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
-from wulf.findings.run import comparison_finding, find
+from wulf.findings.run import comparison_finding, deciding, find
 from wulf.measure.comparing import RunComparison
 from wulf.measure.engine.plan import Cell, Plan
-from wulf.measure.engine.probes import APP, MPI, NODE
 from wulf.measure.engine.starts import clock_steps
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.engine.baseline import Baseline, background_findings, idle_seconds
@@ -42,23 +41,10 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
     if state == "interrupted":
         return INTERRUPTED
-    main = [record for record in records if record.metric in ("rtt", "throughput") or _decides(record)]
-    primary = [record for record in main if record.supported and not _cut_by_width(record)]
     failed = any(finding.kind == "failed" for finding in findings)
-    if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
+    if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in deciding(records)):
         return INCOMPLETE
     return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
-
-
-def _decides(record: Record) -> bool:
-    """All that a node's own probes measure; of MPI's and of applications the metric that ends the measuring."""
-    return record.probe == NODE or (record.probe in (MPI, APP) and record.stopped is not None)
-
-
-def _cut_by_width(record: Record) -> bool:
-    """A watch that was ended before it had an interval is what its user wanted; one in which all failed is not."""
-    all_failed = not record.replicates and record.failed_replicates
-    return record.phase == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
 def circumstances(study: Study, connected: Connected) -> list[str]:

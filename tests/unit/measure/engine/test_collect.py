@@ -64,6 +64,13 @@ def test_no_answer_gives_the_probes_own_reason() -> None:
     assert lost.value == 0
 
 
+def test_too_few_tells_why_the_others_had_no_value() -> None:
+    rtt, _ = collect([replicate(None)] + [replicate(1e-5)] * 5)
+    assert (rtt.verdict, rtt.value) == (Verdict.UNRESOLVED, None)
+    assert "6 are needed" in (rtt.reason or "")
+    assert "others had no value: all 5 datagrams were lost" in (rtt.reason or "")
+
+
 def test_a_failed_cell_keeps_what_it_had() -> None:
     rtt, _ = collect([replicate(1e-5)] * 6 + [FAILED], failure="n2: power cut")
     assert (rtt.verdict, rtt.reason, rtt.value) == (Verdict.FAILED, "n2: power cut", 1e-5)

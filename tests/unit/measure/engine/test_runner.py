@@ -189,6 +189,35 @@ def test_a_replicate_without_a_value_is_made_up_for() -> None:
     assert (records[0].verdict, records[0].replicates) == (Verdict.OK, 6)
 
 
+@pytest.mark.parametrize(
+    ("program", "valued", "taken"),
+    [
+        ("node", [True, True, False, True, True, True, True, True, True], 7),
+        ("node", [False] * 9, 6),
+        ("node", [True] + [False] * 8, 9),
+        ("net", [True, True, False, True, True, True, True, True, True], 6),
+    ],
+    ids=["made up for", "never there", "hardly ever there", "of a link"],
+)
+def test_each_metric_of_a_nodes_own_probe_has_its_interval(program: str, valued: list[bool], taken: int) -> None:
+    own = iter(valued)
+    sessions = {"n1": FakeSession("n1"), "n2": FakeSession("n2")}
+
+    def excess(_: object) -> dict[str, Any]:
+        said = answer()
+        if not next(own):
+            said["metrics"]["lost"] = {"unit": "1", "value": None, "reason": "a signal took no time"}
+        return said
+
+    sessions["n1"].on_run = excess
+    one = replace(cell(0, "n1", "n1" if program == "node" else "n2"), program=program)
+    sink = Sink()
+    more = {"others": {"node": sessions}} if program == "node" else {}
+    plan = Plan((one,), seed=1, looks=(6,))
+    Runner(plan, sessions, dict.fromkeys(sessions, "::1"), sink, clock=Clock(), **more).run()
+    assert len(sink.replicates) == taken
+
+
 def arms(**b: Any) -> list[Cell]:
     return [replace(cell(0, "n1", "n2"), phase="A"), replace(cell(1, "n1", "n2", **b), phase="B")]
 
