@@ -35,6 +35,10 @@ HOUR, DAY = 3600.0, 86400.0
 _LONG = {"s": 1.0, "m": 60.0, "h": HOUR, "d": DAY}
 
 
+LONGEST = 36_500 * DAY
+"""A century. What is longer is a slip of the keyboard, and nobody would live to see it end."""
+
+
 def parse_long_duration(text: str) -> float:
     """Seconds of `60s`, `5m`, `1h`, `7d` or a plain number of them; ValueError says what is wrong."""
     words = text.strip()
@@ -43,6 +47,8 @@ def parse_long_duration(text: str) -> float:
         seconds = float(words) if factor is None else float(words[:-1]) * factor
     except ValueError:
         raise ValueError(f"{text!r} is not a duration such as 60s, 5m, 1h or 7d") from None
-    if not 0 < seconds < inf:
+    if not seconds > 0:
         raise ValueError(f"{text!r} is not above 0")
+    if seconds > LONGEST:
+        raise ValueError(f"{text!r} is longer than {LONGEST / DAY:.0f}d")
     return seconds

@@ -31,6 +31,9 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 NOT_REGULAR = "it is no regular file"
 
+LONGEST_LINE = 1 << 16
+"""Bytes of a line of a table."""
+
 _CHUNK = 1 << 20
 
 
@@ -83,6 +86,10 @@ def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE, regula
         It is not there (from a FileNotFoundError), may not be read, is a folder, holds more than `most` bytes, or a
         pipe says nothing.
     """
+    return b"".join(_pieces(path, most, patience, regular=regular))
+
+
+def _pieces(path: Path, most: int, patience: float, *, regular: bool = False) -> Iterator[bytes]:
     descriptor = _open(path)
     try:
         status = os.fstat(descriptor)
@@ -91,15 +98,15 @@ def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE, regula
             raise Unreadable(NOT_REGULAR)
         if is_regular and status.st_size > most:
             raise Unreadable(f"it has {status.st_size:,} bytes, more than {most:,}")
-        return _read(descriptor, most, patience)
+        yield from _read(descriptor, most, patience)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     finally:
         os.close(descriptor)
 
 
-def _read(descriptor: int, most: int, patience: float) -> bytes:
-    found = bytearray()
+def _read(descriptor: int, most: int, patience: float) -> Iterator[bytes]:
+    left = most
     while True:
         try:
             more = os.read(descriptor, _CHUNK)
@@ -108,10 +115,11 @@ def _read(descriptor: int, most: int, patience: float) -> bytes:
                 raise Unreadable(f"nothing was written into this pipe for {patience:g} s") from None
             continue
         if not more:
-            return bytes(found)
-        found += more
-        if len(found) > most:
+            return
+        left -= len(more)
+        if left < 0:
             raise Unreadable(f"it has more than {most:,} bytes")
+        yield more
 
 
 def text_of(path: Path, most: int = MOST) -> str:
@@ -120,6 +128,35 @@ def text_of(path: Path, most: int = MOST) -> str:
         return contents(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(f"it is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def lines_of(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> Iterator[str]:
+    """A text's lines without their ends, one after another: of a long table, nobody holds the whole.
+
+    Raises
+    ------
+    Unreadable
+        As `contents`; or a line has more than `LONGEST_LINE` bytes, or is not UTF-8.
+    """
+    number, rest = 1, b""
+    for piece in _pieces(path, most, patience):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield _line(number, line)
+            number += 1
+        if len(rest) > LONGEST_LINE:
+            _line(number, rest)
+    if rest:
+        yield _line(number, rest)
+
+
+def _line(number: int, line: bytes) -> str:
+    if len(line) > LONGEST_LINE:
+        raise Unreadable(f"line {number} has more than {LONGEST_LINE:,} bytes")
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"line {number} is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 def toml_of(path: Path) -> dict[str, Any]:

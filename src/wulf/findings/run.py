@@ -111,7 +111,7 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
                     f"{len(none)} of {len(figures)} figures have no answer; "
                     f"the first: {_named(none[0])}: {none[0].reason}"
                 ),
-                next_step="a longer --budget",
+                next_step="a longer --budget, or a quieter machine",
             )
         )
     return findings
@@ -119,7 +119,7 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
 
 def _named(record: Record) -> str:
     """The figure, in a few words: a node's own by its row, or its probe."""
-    if record.metric in _WORDS:
+    if record.metric in _WORDS and not record.row:
         return record.subject
     probe = record.params.get("pattern", "")
     return f"{record.subject}, {record.row or f'{probe} {record.metric}'.strip()}"

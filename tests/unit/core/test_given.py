@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wulf.core.given import Unreadable, contents, json_of, text_of, toml, toml_of
+from wulf.core.given import Unreadable, contents, json_of, lines_of, text_of, toml, toml_of
 
 DEEP = 100_000
 
@@ -58,6 +58,42 @@ def test_files_that_are_none_are_refused_with_a_reason(tmp_path: Path) -> None:
         contents(tmp_path / "large", 10)
     with pytest.raises(Unreadable, match="more than 1,000 bytes"):
         contents(Path("/dev/zero"), 1000)
+
+
+def test_a_table_is_read_line_by_line(tmp_path: Path) -> None:
+    table = tmp_path / "table"
+    for text, lines in (("", []), ("a", ["a"]), ("\ufeffa\n", ["a"]), ("a\n\nµ\r\nb", ["a", "", "µ\r", "b"])):
+        table.write_text(text)
+        assert list(lines_of(table)) == lines
+    long = ["x" * 50_000] * 100  # ends fall anywhere in the pieces in which it is read
+    table.write_text("\n".join(long))
+    assert list(lines_of(table)) == long
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "before", "why"),
+    [
+        (b"a\nb\xff\n", 100, ["a"], "line 2 is not UTF-8 text: invalid start byte at byte 1"),
+        (b"a\n" * 51, 100, [], "102 bytes, more than 100"),
+        (b"a\n" + b"b" * 70_000, 1 << 20, ["a"], "line 2 has more than 65,536 bytes"),
+        (b"b" * 70_000 + b"\na\n", 1 << 20, [], "line 1 has more than 65,536 bytes"),
+    ],
+    ids=["no text", "too long", "a long line at the end", "a long line"],
+)
+def test_a_tables_lines_are_those_before_what_is_wrong(
+    tmp_path: Path, text: bytes, most: int, before: list[str], why: str
+) -> None:
+    (tmp_path / "table").write_bytes(text)
+    read: list[str] = []
+    with pytest.raises(Unreadable, match=why):
+        for line in lines_of(tmp_path / "table", most):
+            read.append(line)  # noqa: PERF402 - what was read before the error is kept
+    assert read == before
+
+
+def test_zeros_without_end_are_no_table() -> None:
+    with pytest.raises(Unreadable, match="line 1 has more than 65,536 bytes"):
+        next(lines_of(Path("/dev/zero"), 1 << 40))
 
 
 def test_a_pipe_is_read_to_its_end_and_one_without_a_writer_is_empty(tmp_path: Path) -> None:

@@ -92,7 +92,12 @@ def test_a_nodes_own_figure_without_an_answer_is_named() -> None:
     own: dict[str, object] = {"probe": "node", "metric": "excess", "phase": "row", "row": "os.signal.handle"}
     unresolved = record("n1", None, verdict="unresolved", reason="5 are too few", **own)
     probed = record("n2", None, verdict="unresolved", reason="no memory", probe="node", metric="rate", phase="single")
-    for one, name in ((unresolved, "n1, os.signal.handle"), (probed, "n2, stream rate")):
+    reread = unresolved.model_copy(update={"metric": "throughput", "row": "os.reread.read"})
+    for one, name in (
+        (unresolved, "n1, os.signal.handle"),
+        (reread, "n1, os.reread.read"),
+        (probed, "n2, stream rate"),
+    ):
         found = without_notes(find([*cluster({}), one], {}, {}))
         assert [(f.kind, f.severity, f.subject) for f in found] == [("noise", Severity.WARN, one.subject)]
         assert f"1 of 19 figures have no answer; the first: {name}: {one.reason}" in found[0].text

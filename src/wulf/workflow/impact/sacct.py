@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from wulf.core.errors import UsageError
-from wulf.core.given import Unreadable, text_of
+from wulf.core.given import Unreadable, lines_of
 
 COLUMNS = "JobName|Account|CPUTimeRAW|Elapsed|State"
 COMMAND = "sacct -a -P -X -S now-30days --format=JobName,Account,CPUTimeRAW,Elapsed,State"
@@ -47,15 +47,14 @@ def read_sacct(path: Path) -> list[SlurmUse]:
     UsageError
         It can't be read, its first line names other columns, or a line is wrong: which, and why.
     """
+    lines = enumerate(lines_of(path, MOST), 1)
     try:
-        text = text_of(path, MOST)
+        number, head = next(lines, (1, ""))
+        if head.rstrip("\r") != COLUMNS:
+            _wrong(path, number, f"it is no {COLUMNS}")
+        found = [_job(path, number, line) for number, line in lines if line.strip()]
     except Unreadable as error:
         raise UsageError(f"can't read {path}: {error}", f"write it by: {COMMAND} > jobs.txt") from error
-    lines = enumerate(text.splitlines(), 1)
-    number, head = next(lines, (1, ""))
-    if head.rstrip("\r") != COLUMNS:
-        _wrong(path, number, f"it is no {COLUMNS}")
-    found = [_job(path, number, line) for number, line in lines if line.strip()]
     if not found:
         raise UsageError(f"{path} has no jobs", f"write it by: {COMMAND} > jobs.txt")
     return found

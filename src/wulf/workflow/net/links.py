@@ -147,10 +147,12 @@ def _addresses(inventory: Inventory, sessions: Mapping[str, Session]) -> dict[st
 
 
 def _poll(found: Followed, sessions: Mapping[str, Session], writer: RunWriter, how: Following) -> None:
-    """Poll all nodes at their times; a poll that is late does not hurry those after it, and dear ones become rarer."""
+    """Poll all nodes at their times, while any answers; a poll that is late does not hurry those after it, and dear
+    ones become rarer.
+    """
     alive, began, schedule = dict(sessions), how.clock(), how.schedule
     due, number, until = began, 0, began + schedule.seconds
-    while due <= until + 1e-6:
+    while alive and due <= until + 1e-6:
         if (wait := due - how.clock()) > 0:
             how.sleep(wait)
         answers = _answers(alive, how.by_program, found.failed)

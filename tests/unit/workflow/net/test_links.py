@@ -183,6 +183,14 @@ def test_a_node_that_ends_has_failed_and_the_others_go_on(follow: Any) -> None:
     assert blocks == set(range(8))
 
 
+@pytest.mark.parametrize("first", [2, 1], ids=["in the middle", "from the beginning"])
+def test_where_no_node_answers_any_more_nobody_waits_for_the_end(follow: Any, first: int) -> None:
+    faults = [Fault(f"n{i}", "sockets", call=first, kind="die") for i in range(1, NODES + 1)]
+    outcome = follow(Made(), polls=60, stop_after=7, faults=faults)
+    assert outcome.exit_code == 3
+    assert len(named(outcome)) == NODES
+
+
 def test_an_interrupt_keeps_what_was_seen(follow: Any) -> None:
     outcome = follow(Made(), polls=60, stop_after=7)
     assert outcome.exit_code == 130
