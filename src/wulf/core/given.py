@@ -130,7 +130,7 @@ def text_of(path: Path, most: int = MOST) -> str:
         raise Unreadable(f"it is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
-def lines_of(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> Iterator[str]:
+def lines_of(path: Path, most: int = MOST) -> Iterator[str]:
     """A text's lines without their ends, one after another: of a long table, nobody holds the whole.
 
     Raises
@@ -139,20 +139,23 @@ def lines_of(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> Ite
         As `contents`; or a line has more than `LONGEST_LINE` bytes, or is not UTF-8.
     """
     number, rest = 1, b""
-    for piece in _pieces(path, most, patience):
+    for piece in _pieces(path, most, PATIENCE):
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
             yield _line(number, line)
             number += 1
-        if len(rest) > LONGEST_LINE:
-            _line(number, rest)
+        _hold_to_length(number, rest)  # before more of it is read: it may have no end
     if rest:
         yield _line(number, rest)
 
 
-def _line(number: int, line: bytes) -> str:
+def _hold_to_length(number: int, line: bytes) -> None:
     if len(line) > LONGEST_LINE:
         raise Unreadable(f"line {number} has more than {LONGEST_LINE:,} bytes")
+
+
+def _line(number: int, line: bytes) -> str:
+    _hold_to_length(number, line)
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
