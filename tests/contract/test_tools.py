@@ -67,6 +67,11 @@ def test_a_changed_answer_is_taken_or_told(loop: Loop) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("loop", loops(), ids=name_of)
+def test_the_options_of_a_loop_are_those_of_its_transport(loop: Loop) -> None:
+    assert loop.transport == "tcp" or "nodelay" not in loop.options
+
+
 def out(folder: Path) -> list[str]:
     return ["--launcher", "local", "--quick", "--out", str(folder / "run")]
 

@@ -136,9 +136,9 @@ def steady(seconds: float, scale: float) -> Timing:
     return Timing({"seconds": seconds * scale, "warmup_seconds": 0.0})
 
 
-def as_opened(transport: str) -> dict[str, Param]:
-    """A socket on which nobody set TCP_NODELAY, whatever the probe's own default; only TCP's have it."""
-    return {"nodelay": False} if transport == "tcp" else {}
+def nodelay(transport: str, *, on: bool) -> dict[str, Param]:
+    """TCP_NODELAY as the tool sets it or leaves it, whatever the probe's own default; only TCP's sockets have it."""
+    return {"nodelay": on} if transport == "tcp" else {}
 
 
 WHOLE = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wulf.measure.tool import Loop, Measurement, Timing, as_opened, mean, throughput, value
+from wulf.measure.tool import Loop, Measurement, Timing, mean, nodelay, throughput, value
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -197,7 +197,7 @@ def _loop(transport: str, pattern: str, seconds: float, text: Callable[[Measurem
     return Loop(
         tool="hpcbench", pattern=pattern, transport=transport, command=_command, seconds=seconds, text=text,
         timing=_stream_timing(warmup) if streams else _rtt_timing,
-        options={"bytes": size, **as_opened(transport), **own},
+        options={"bytes": size, **nodelay(transport, on=False), **own},
         differs=differs, figure=None if streams else mean,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from wulf.measure.tool import Loop, Measurement, Timing, as_opened, throughput, value
+from wulf.measure.tool import Loop, Measurement, Timing, nodelay, throughput, value
 
 if TYPE_CHECKING:
     from wulf.measure.engine.collect import Replicate
@@ -142,7 +142,7 @@ def _loop(transport: str) -> Loop:
         command=_command,
         seconds=10.0,
         timing=_timing,
-        options={"bytes": SIZES[transport], "streams": 1, "gather": False, **as_opened(transport), **rate},
+        options={"bytes": SIZES[transport], "streams": 1, "gather": False, **nodelay(transport, on=False), **rate},
         text=_text,
         differs=(
             "each interval is a replicate with connections of its own, so that each slow start counts; the receiver "

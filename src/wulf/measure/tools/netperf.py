@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wulf.measure.tool import MIDDLE, Loop, Measurement, as_opened, mean, steady, throughput, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, mean, nodelay, steady, throughput, value
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -114,7 +114,7 @@ def _loop(
     return Loop(
         tool="netperf", pattern=pattern, transport=transport, seconds=SECONDS, timing=steady, text=text,
         command=_command(test, "-m {}" if streams else "-r {0},{0}"),
-        options={"bytes": SEND[transport] if streams else 1, **as_opened(transport), **more},
+        options={"bytes": SEND[transport] if streams else 1, **nodelay(transport, on=False), **more},
         figure=mean if pattern == "pingpong" else None, differs="; ".join([*differs, MIDDLE]),
     )  # fmt: skip
 

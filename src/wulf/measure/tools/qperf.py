@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from wulf.measure.tool import MIDDLE, Loop, Measurement, as_opened, half_mean, steady, throughput, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, half_mean, nodelay, steady, throughput, value
 
 if TYPE_CHECKING:
     from wulf.measure.engine.collect import Replicate
@@ -60,7 +60,7 @@ def _lat(transport: str) -> Loop:
     connected = "the server's socket is connected, too; " if transport == "udp" else ""
     return Loop(
         tool="qperf", pattern="pingpong", transport=transport, command=_command(f"{transport}_lat"), seconds=2.0,
-        timing=steady, text=_latency, options={"bytes": 1, **as_opened(transport)}, figure=half_mean,
+        timing=steady, text=_latency, options={"bytes": 1, **nodelay(transport, on=False)}, figure=half_mean,
         differs=f"{connected}every round trip reads the clock, where qperf lets a timer end the loop; {MIDDLE}",
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def _lat(transport: str) -> Loop:
 def _bw(transport: str, size: int) -> Loop:
     return Loop(
         tool="qperf", pattern="stream", transport=transport, command=_command(f"{transport}_bw"), seconds=2.0,
-        timing=steady, text=_bandwidth, options={"bytes": size, "gather": False, **as_opened(transport)},
+        timing=steady, text=_bandwidth, options={"bytes": size, "gather": False, **nodelay(transport, on=False)},
         differs=f"the receiver takes what has come, where qperf collects each message; {MIDDLE}",
     )  # fmt: skip
 

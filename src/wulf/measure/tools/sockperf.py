@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wulf.core.errors import UsageError
-from wulf.measure.tool import MIDDLE, Loop, Measurement, Timing, half_mean, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, Timing, half_mean, nodelay, value
 
 if TYPE_CHECKING:
     from wulf.measure.engine.collect import Replicate
@@ -80,7 +80,7 @@ def _loop(transport: str) -> Loop:
         command=_command,
         seconds=1.0,
         timing=_timing,
-        options={"bytes": BYTES, "nodelay": True},
+        options={"bytes": BYTES, **nodelay(transport, on=True)},
         text=_text,
         differs=(
             ("both sockets are connected, so that no datagram's address is looked up; " if transport == "udp" else "")
