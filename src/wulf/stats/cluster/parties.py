@@ -53,16 +53,21 @@ class Parties:
         return own[self.open[own]]
 
     def renew(self, party: int) -> None:
-        """What a party reaches when its partners do not hold it back: the middle link of the better half."""
+        """What a party reaches when its partners do not hold it back: the middle link of the better half.
+
+        That is at best as far from its figure as links usually are from theirs; or no better than the same link in the
+        order of what each is at best, where links differ so much that the first says less. Losses make a node's links
+        as different as they make each one's replicates.
+        """
         own = self.left(party)
         self.partners[party] = len(np.unique(self._others(party, own)))
         if not len(own):
             self.reach[party] = np.nan
             return
-        bad = self.table.bad[own]
-        middle = np.sort(bad)[(len(own) - 1) // 4]
-        better, worse = np.median(bad - self.table.best[own]), np.median(self.table.worst[own] - bad)
-        self.reach[party] = middle, middle - better, middle + worse
+        bad, best = self.table.bad[own], self.table.best[own]
+        middle, at_best = (np.sort(ends)[(len(own) - 1) // 4] for ends in (bad, best))
+        better, worse = np.median(bad - best), np.median(self.table.worst[own] - bad)
+        self.reach[party] = middle, max(middle - better, at_best), middle + worse
 
     def _others(self, party: int, own: Indices) -> Indices:
         sides = self.sides[own]
