@@ -55,9 +55,9 @@ class Parties:
     def renew(self, party: int) -> None:
         """What a party reaches when its partners do not hold it back: the middle link of the better half.
 
-        That is at best as far from its figure as links usually are from theirs; or no better than the same link in the
-        order of what each is at best, where links differ so much that the first says less. Losses make a node's links
-        as different as they make each one's replicates.
+        Its better end is the tighter of two bounds: the figure, as far off as links usually are from their better ends;
+        and the same place in the order of the links' own better ends. Where losses make links as different as
+        replicates, the first, taken from the best link, says next to nothing.
         """
         own = self.left(party)
         self.partners[party] = len(np.unique(self._others(party, own)))
