@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bench.engine import parse, programs
 from bench.engine.blocks import Contest, run_blocks
+from bench.engine.child import peak_resident
 from bench.engine.context import Context
 from bench.engine.errors import BenchError
 from bench.engine.places import BUILT, LOOPS
@@ -203,4 +204,4 @@ def _peak_resident(probe: str, size: int) -> float:
     with Session([str(find_program("wulf-node").path)]) as session:
         session.request("run", probe=probe, params={"bytes": size, "seconds": 0.01})
         status = Path(f"/proc/{session.greeting['pid']}/status").read_text()
-    return next(float(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+    return float(peak_resident(status))

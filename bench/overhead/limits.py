@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.engine import child
 from bench.engine.context import Context
 from bench.engine.errors import BenchError
 from bench.engine.pair import CLIENT, SERVER, placements
@@ -84,12 +85,11 @@ def _peak(context: Context, node: str, cpu: int, serves: bool) -> float:
 
 
 def peak_resident(status: str) -> float:
-    """Bytes, from /proc/PID/status (proc_pid_status(5): VmHWM, "peak resident set size")."""
+    """Bytes, from /proc/PID/status, which is to be that of wulf-net."""
     name = re.search(r"^Name:\s+(\S+)$", status, re.MULTILINE)
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
-    if not name or name[1] != "wulf-net" or not peak:
+    if not name or name[1] != "wulf-net":
         raise BenchError(f"not the status of wulf-net: {status[:100]!r}")
-    return int(peak[1]) * 1024.0
+    return float(child.peak_resident(status))
 
 
 def startup(context: Context) -> list[Row]:

@@ -7,7 +7,6 @@ the product. A month lies behind it, in which each node was measured each day.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
+from bench.engine.child import peak_resident
 from wulf.cluster.inventory import Inventory
 from wulf.core.durations import DAY
 from wulf.sentry.draining import SlurmNode, orders
@@ -132,7 +132,7 @@ def simulated(count: int, folder: Path) -> Round:
         slurm = {name: SlurmNode(name, "idle") for name in inventory.names}
         with found.timed("whom to drain"):
             orders(state.incidents(), slurm, state.drained(), 2)
-        found.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        found.memory = peak_resident(Path("/proc/self/status").read_text())
     return found
 
 

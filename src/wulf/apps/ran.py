@@ -42,7 +42,8 @@ class Ran:
     counters
         Node → what it counted meanwhile.
     usage
-        CPU seconds and memory that it used on the node where it was started.
+        CPU seconds and memory that it used on the node where it was started. Linux counts a program's memory from the
+        process that it was forked from: it is no less than the agent's own.
     notes
         What a reader should know though it is no fault: that its output was too long to be kept.
     stdout, stderr, files

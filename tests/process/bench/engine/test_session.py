@@ -84,3 +84,5 @@ def test_peak_memory_is_read_of_the_right_process():
     assert peak_resident(status) == 4096 * 1024
     with pytest.raises(BenchError, match="not the status of wulf-net"):
         peak_resident(status.replace("wulf-net", "taskset"))
+    with pytest.raises(BenchError, match="no VmHWM"):
+        peak_resident(status.replace("VmHWM", "VmLck"))
