@@ -18,6 +18,7 @@ LARGEST = 300_000
 """Bytes: it is kept with its outputs, and read on the web."""
 
 
+@pytest.mark.full
 def test_every_cell_runs_and_what_is_kept_is_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """WULF_UPDATE=1 keeps what this run has shown."""
     notebook = Notebook(NOTEBOOK)

@@ -84,7 +84,7 @@ def lab(netns: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[labs.Lab]:
         yield made
 
 
-@pytest.mark.command("links")
+@pytest.mark.full
 def test_it_names_the_node_behind_losses_and_their_way_and_nobody_without(lab: labs.Lab, tmp_path: Path) -> None:
     with traffic(lab):
         quiet, _ = followed(tmp_path / "quiet")
@@ -105,6 +105,7 @@ def test_it_names_the_node_behind_losses_and_their_way_and_nobody_without(lab: l
     assert all(0 < (one.value or 0) < 0.05 for one in lossy.records if one.metric == COST)
 
 
+@pytest.mark.command("links")
 def test_json_says_each_poll_at_once_or_the_records(lab: labs.Lab, tmp_path: Path) -> None:
     with traffic(lab):
         _, said = followed(tmp_path / "run", "--live", "--json")
