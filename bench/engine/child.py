@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.engine.errors import BenchError
 
@@ -39,6 +40,11 @@ def peak_resident(status: str) -> int:
     if not peak:
         raise BenchError(f"no VmHWM in what is to be /proc/PID/status: {status[:100]!r}")
     return int(peak[1]) * 1024
+
+
+def own_peak() -> int:
+    """Bytes, of this process so far."""
+    return peak_resident(Path("/proc/self/status").read_text())
 
 
 def spend(argv: Sequence[str]) -> Spent:

@@ -204,4 +204,4 @@ def _peak_resident(probe: str, size: int) -> float:
     with Session([str(find_program("wulf-node").path)]) as session:
         session.request("run", probe=probe, params={"bytes": size, "seconds": 0.01})
         status = Path(f"/proc/{session.greeting['pid']}/status").read_text()
-    return float(peak_resident(status))
+    return peak_resident(status)

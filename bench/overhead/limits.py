@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.engine import child
+from bench.engine.child import peak_resident
 from bench.engine.context import Context
 from bench.engine.errors import BenchError
 from bench.engine.pair import CLIENT, SERVER, placements
@@ -81,15 +81,15 @@ def memory(context: Context) -> list[Row]:
 
 def _peak(context: Context, node: str, cpu: int, serves: bool) -> float:
     pid = context.pair.probe(node, cpu, serves=serves).greeting["pid"]
-    return peak_resident(context.pair.ask(node, "status", pid=pid)["output"])
+    return peak_of_wulf_net(context.pair.ask(node, "status", pid=pid)["output"])
 
 
-def peak_resident(status: str) -> float:
+def peak_of_wulf_net(status: str) -> float:
     """Bytes, from /proc/PID/status, which is to be that of wulf-net."""
     name = re.search(r"^Name:\s+(\S+)$", status, re.MULTILINE)
     if not name or name[1] != "wulf-net":
         raise BenchError(f"not the status of wulf-net: {status[:100]!r}")
-    return float(child.peak_resident(status))
+    return peak_resident(status)
 
 
 def startup(context: Context) -> list[Row]:

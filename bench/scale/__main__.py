@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.engine.child import peak_resident
+from bench.engine.child import own_peak
 from bench.scale import audit, sentry, survey
 from bench.scale.nodes import fingerprint
 from wulf.core.findings import Finding
@@ -214,7 +214,7 @@ def simulate(count: int) -> Scale:
         gc.collect()
         analyse(scale, folder, nodes, records, [coverage_finding(coverage(nodes, rounds))])
     scale.found = sorted({">".join(sorted(subject.split(">"), key=nodes.index)) for subject in scale.found})
-    scale.memory = peak_resident(Path("/proc/self/status").read_text())
+    scale.memory = own_peak()
     return scale
 
 

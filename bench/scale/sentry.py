@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-from bench.engine.child import peak_resident
+from bench.engine.child import own_peak
 from wulf.cluster.inventory import Inventory
 from wulf.core.durations import DAY
 from wulf.sentry.draining import SlurmNode, orders
@@ -132,7 +132,7 @@ def simulated(count: int, folder: Path) -> Round:
         slurm = {name: SlurmNode(name, "idle") for name in inventory.names}
         with found.timed("whom to drain"):
             orders(state.incidents(), slurm, state.drained(), 2)
-        found.memory = peak_resident(Path("/proc/self/status").read_text())
+        found.memory = own_peak()
     return found
 
 

@@ -113,7 +113,7 @@ class Listener:
 
 
 def status(pid: int, field: str) -> int:
-    """A figure of /proc/PID/status: VmRSS in KiB, Threads."""
+    """A figure of /proc/PID/status: VmRSS and VmHWM in KiB, Threads."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(f"{field}:")).split()[1])
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.processes import wait_until
 
+from .raw import descriptors, status
 from .session import KEY, Pair, Session, binary
 
 
@@ -117,13 +118,8 @@ def test_resident_memory_stays_below_16_mib() -> None:
             answer = pair.run(pattern, seconds=0.05, **params)
             assert answer["ok"], answer
         for session in (pair.server, pair.client):
-            with open(f"/proc/{session.process.pid}/status") as status:  # noqa: PTH123
-                peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+            peak = status(session.process.pid, "VmHWM")
             assert peak <= 16 * 1024, f"{peak} KiB"
-
-
-def descriptors(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208
 
 
 def threads(pid: int) -> int:

@@ -9,7 +9,7 @@ import pytest
 from bench.engine.errors import BenchError
 from bench.engine.pair import HERE
 from bench.engine.session import Session
-from bench.overhead.limits import peak_resident
+from bench.overhead.limits import peak_of_wulf_net
 
 from tests.processes import gone
 
@@ -81,8 +81,8 @@ def test_a_session_that_ends_or_is_silent_is_an_error():
 
 def test_peak_memory_is_read_of_the_right_process():
     status = "Name:\twulf-net\nVmPeak:\t  9000 kB\nVmHWM:\t    4096 kB\nVmRSS:\t    1024 kB\n"
-    assert peak_resident(status) == 4096 * 1024
+    assert peak_of_wulf_net(status) == 4096 * 1024
     with pytest.raises(BenchError, match="not the status of wulf-net"):
-        peak_resident(status.replace("wulf-net", "taskset"))
+        peak_of_wulf_net(status.replace("wulf-net", "taskset"))
     with pytest.raises(BenchError, match="no VmHWM"):
-        peak_resident(status.replace("VmHWM", "VmLck"))
+        peak_of_wulf_net(status.replace("VmHWM", "VmLck"))
